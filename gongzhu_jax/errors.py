@@ -1,0 +1,33 @@
+"""What can be wrong with data from outside. Every error of ours derives from `GongzhuError`."""
+
+
+class GongzhuError(ValueError):
+    """Base class: the message says what is wrong, in one line, for a person."""
+
+
+class CardError(GongzhuError):
+    """A card id or card name that does not exist."""
+
+
+class DealError(GongzhuError):
+    """A deal that is not 13 cards for each of four seats, or a seat that does not exist."""
+
+
+class IllegalPlayError(GongzhuError):
+    """A card that the rules, or what is known of the hands, do not allow at that point."""
+
+
+class RecordError(GongzhuError):
+    """A game record that cannot be read or does not replay."""
+
+
+class PlayerError(GongzhuError):
+    """An unknown player, or an option that the player does not have."""
+
+
+class ConfigError(GongzhuError):
+    """An unknown or impossible setting."""
+
+
+class CheckpointError(GongzhuError):
+    """A checkpoint that is missing, damaged, or of another network or rules version."""

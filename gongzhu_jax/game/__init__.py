@@ -1,0 +1,44 @@
+"""The rules of Gongzhu on arrays (section 2 of the paper), and what each seat may know."""
+
+from gongzhu_jax.game.cards import card_id, card_ids, card_names
+from gongzhu_jax.game.checks import owners_from_hands
+from gongzhu_jax.game.env import (
+    RULES_VERSION,
+    GameState,
+    deal,
+    from_owners,
+    is_terminal,
+    legal_mask,
+    owners,
+    player_to_move,
+    scores,
+    step,
+    team_margin,
+)
+from gongzhu_jax.game.render import render
+from gongzhu_jax.game.replay import replay, replay_checked
+from gongzhu_jax.game.view import PublicView, make_view, view
+
+__all__ = [
+    "RULES_VERSION",
+    "GameState",
+    "PublicView",
+    "card_id",
+    "card_ids",
+    "card_names",
+    "deal",
+    "from_owners",
+    "is_terminal",
+    "legal_mask",
+    "make_view",
+    "owners",
+    "owners_from_hands",
+    "player_to_move",
+    "render",
+    "replay",
+    "replay_checked",
+    "scores",
+    "step",
+    "team_margin",
+    "view",
+]

@@ -1,0 +1,53 @@
+"""What a player is: a pure function of (parameters, key, view) to a card, with a name.
+
+The function is written for a batch of games, because the strong players sort and compact their
+work over the batch. Each game has its own key, and the choice in one game never depends on the
+other games of the batch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gongzhu_jax.game.view import PublicView
+
+Params = Any
+BatchFn = Callable[[Params, jax.Array, PublicView], jax.Array]
+"""(params, keys [B], views [B]) -> cards int8[B]"""
+ProbabilityFn = Callable[[Params, PublicView], jax.Array]
+"""(params, view) -> float32[52]"""
+
+
+@dataclass(frozen=True)
+class Player:
+    """A named player with its options. Make one with `gongzhu_jax.players.make`."""
+
+    name: str
+    config: Any  # frozen dataclass of the options
+    act_batch: BatchFn
+    params: Params = field(default=(), repr=False)
+    probabilities_fn: ProbabilityFn | None = field(default=None, repr=False)
+
+    def act(self, key: jax.Array, view: PublicView) -> jax.Array:
+        """The card, int8, for one view. The view must be that of the seat to move."""
+        batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
+        return self._compiled(self.params, *batch)[0]
+
+    def probabilities(self, view: PublicView) -> jax.Array:
+        """Probability of each card, float32[52], where the player has a closed form."""
+        if self.probabilities_fn is None:
+            raise NotImplementedError(f"player {self.name!r} has no closed form")
+        return self.probabilities_fn(self.params, view)
+
+    @cached_property
+    def _compiled(self) -> BatchFn:
+        return jax.jit(self.act_batch)
+
+
+def from_single(act: Callable[[jax.Array, PublicView], jax.Array]) -> BatchFn:
+    """The batch form of a player without parameters that is written for one game."""
+    return lambda params, keys, views: jax.vmap(act)(keys, views)

@@ -1,0 +1,1 @@
+"""Plain-Python truth for the tests: slow, readable, and independent of the package."""
