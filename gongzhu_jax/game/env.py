@@ -50,7 +50,7 @@ def deal(key: jax.Array, leader: jax.Array | int = 0) -> GameState:
 def from_owners(owners: jax.Array, leader: jax.Array | int = 0) -> GameState:
     """A new game from the owner seat of each card, [52]. Precondition: 13 cards each.
 
-    `gongzhu_jax.game.replay.check_owners` checks data from outside.
+    `gongzhu_jax.game.checks.check_owners` checks data from outside.
     """
     leaders = jnp.full(NUM_TRICKS + 1, NOBODY, jnp.int8)
     return GameState(
@@ -125,7 +125,9 @@ def play_all(state: GameState, plays: jax.Array) -> GameState:
 
     def play(state, card):
         after = step(state, card)
-        return jax.tree.map(lambda new, old: jnp.where(card == NO_CARD, old, new), after, state), None
+        return jax.tree.map(
+            lambda new, old: jnp.where(card == NO_CARD, old, new), after, state
+        ), None
 
     return jax.lax.scan(play, state, plays)[0]
 

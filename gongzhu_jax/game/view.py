@@ -124,7 +124,8 @@ def make_view(
     holder = np.full(NUM_CARDS, NOBODY, np.int8)
     holder[hand_ids] = seat
     found = _view_of(holder, np.int8(leader), pad_plays(play_ids), np.int8(seat))
-    checks.check_known(seat, hand_ids, play_ids, [int(s) for s in found.seats[: len(play_ids)]])
+    seats = np.asarray(found.seats)[: len(play_ids)].tolist()
+    checks.check_known(seat, hand_ids, play_ids, seats)
     return found
 
 
@@ -136,4 +137,3 @@ def _view_of(holder, leader, plays, seat) -> PublicView:
 def pad_plays(plays: list[int]) -> np.ndarray:
     """A history of any length as int8[52], NO_CARD after its end."""
     return np.array(plays + [NO_CARD] * (NUM_CARDS - len(plays)), np.int8)
-

@@ -1,0 +1,117 @@
+"""The paper's networks: 434 inputs to 52 policy logits and one value (supplement).
+
+The logits are about 0.2 q (`gongzhu_jax.training.targets`), the value is in points: the margin
+still to come for the team of the player to move.
+"""
+
+from collections.abc import Sequence
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+
+from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.network.features import NUM_FEATURES
+
+VALUE_SCALE = 10.0
+"""The value head's output is multiplied by this, so that its weights stay small."""
+
+
+class SkipBlock(nn.Module):
+    """x + relu(W2 relu(W1 x))."""
+
+    width: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        y = nn.relu(nn.Dense(self.width, dtype=self.dtype, name="first")(x))
+        return x + nn.relu(nn.Dense(self.width, dtype=self.dtype, name="second")(y))
+
+
+class Heads(nn.Module):
+    """52 logits and a value in points, both float32 whatever the trunk's precision."""
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        x = x.astype(jnp.float32)
+        # One product for both heads: two thin ones cost a small network twice the time.
+        out = nn.Dense(NUM_CARDS + 1, name="policy_value")(x)
+        return out[..., :NUM_CARDS], out[..., NUM_CARDS] * VALUE_SCALE
+
+
+class SkipMLP(nn.Module):
+    """Fully connected layers of `stem` widths, then skip blocks of the last width."""
+
+    stem: Sequence[int]
+    blocks: int
+    dtype: jnp.dtype = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: jax.Array, train: bool = False) -> tuple[jax.Array, jax.Array]:
+        x = x.astype(self.dtype)
+        for number, width in enumerate(self.stem):
+            x = nn.relu(nn.Dense(width, dtype=self.dtype, name=f"stem_{number}")(x))
+        for number in range(self.blocks):
+            x = SkipBlock(self.stem[-1], self.dtype, name=f"block_{number}")(x)
+        return Heads(name="heads")(x)
+
+
+class BasicBlock(nn.Module):
+    """Two 3x3 convolutions with batch normalisation and a shortcut (ResNet18)."""
+
+    channels: int
+    stride: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, x: jax.Array, train: bool) -> jax.Array:
+        def conv(size: int, stride: int, name: str) -> nn.Conv:
+            padding = size // 2
+            return nn.Conv(
+                self.channels,
+                (size, size),
+                (stride, stride),
+                padding,
+                use_bias=False,
+                dtype=self.dtype,
+                name=name,
+            )
+
+        def norm(name: str) -> nn.BatchNorm:
+            return nn.BatchNorm(not train, momentum=0.9, dtype=self.dtype, name=name)
+
+        y = nn.relu(norm("norm_0")(conv(3, self.stride, "conv_0")(x)))
+        y = norm("norm_1")(conv(3, 1, "conv_1")(y))
+        if x.shape != y.shape:
+            x = norm("norm_skip")(conv(1, self.stride, "conv_skip")(x))
+        return nn.relu(x + y)
+
+
+class ResNet18(nn.Module):
+    """ResNet18 on the inputs laid out as a 32 x 32 image of three channels."""
+
+    dtype: jnp.dtype = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: jax.Array, train: bool = False) -> tuple[jax.Array, jax.Array]:
+        x = as_image(x).astype(self.dtype)
+        x = nn.Conv(64, (5, 5), padding=1, use_bias=False, dtype=self.dtype, name="conv")(x)
+        x = nn.relu(nn.BatchNorm(not train, momentum=0.9, dtype=self.dtype, name="norm")(x))
+        for stage, channels in enumerate((64, 128, 256, 512)):
+            for number in range(2):
+                stride = 2 if stage > 0 and number == 0 else 1
+                block = BasicBlock(channels, stride, self.dtype, name=f"stage_{stage}_{number}")
+                x = block(x, train)
+        return Heads(name="heads")(jnp.mean(x, axis=(-3, -2)))
+
+
+def as_image(x: jax.Array) -> jax.Array:
+    """[..., 434] to [..., 32, 32, 3]: the inputs twice, then zeros at the end, at both sides and
+    at the start for the three channels."""
+    twice = jnp.concatenate([x, x], axis=-1)
+    room = 32 * 32 - 2 * NUM_FEATURES
+    keep = [(0, 0)] * (x.ndim - 1)
+    pads = ((0, room), (room // 2, room - room // 2), (room, 0))
+    channels = [jnp.pad(twice, [*keep, pad]).reshape(*x.shape[:-1], 32, 32) for pad in pads]
+    return jnp.stack(channels, axis=-1)

@@ -1,0 +1,36 @@
+"""Settings of the tree search."""
+
+from dataclasses import dataclass
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game.scoring import LONE_TRANSFORMER
+
+METHODS = ("ucb", "gumbel")
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Budget per root: `base + per_legal x legal cards`. The paper trains with 0 + 2 x legal and
+    evaluates with 10 + 2 x legal; 0 + 1 x legal is its "raw network"."""
+
+    base: int = 0  # simulations for every root
+    per_legal: int = 2  # further simulations per legal card
+    method: str = "ucb"  # "ucb" (paper) or "gumbel" (mctx's Gumbel policy)
+    exploration: float = 30.0  # c of UCB1, in points
+    ucb_factor: float = 1.0  # v + c sqrt(factor ln N / n): 1 in the paper, 2 in the original runs
+    lone_transformer: int = LONE_TRANSFORMER  # points of C10 alone before the end of the game
+    search_forced: bool = False  # also search where only one card is legal
+    chunk: int = 512  # roots that share one tree; memory and the largest network batch
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(f"unknown search method {self.method!r}; there are {METHODS}")
+        if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
+            raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
+        if self.exploration < 0 or self.ucb_factor <= 0 or self.chunk < 1:
+            raise ConfigError("exploration must be >= 0, ucb_factor > 0 and chunk >= 1")
+
+    @property
+    def one_visit(self) -> bool:
+        """Every legal card is visited exactly once: no tree is needed."""
+        return self.method == "ucb" and self.base == 0 and self.per_legal == 1

@@ -1,0 +1,100 @@
+"""The search that players and self-play call: any number of roots, each with its own budget.
+
+Roots are sorted by budget and searched in chunks, so that a root with few legal cards does not
+pay for one with many.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cardset import by_card
+from gongzhu_jax.network.features import encode
+from gongzhu_jax.network.registry import Network
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.one_ply import one_ply
+from gongzhu_jax.search.tree import NUM_ACTIONS, PolicyValueFn, grow, gumbel
+
+
+class SearchResult(struct.PyTreeNode):
+    """B roots."""
+
+    q: jax.Array  # [B, 52] float32, final margin in points for the mover's team; -inf unvisited
+    visits: jax.Array  # [B, 52] int32
+    demanded: jax.Array  # [] int32, evaluations that the budgets ask for
+    evaluated: jax.Array  # [] int32, states that went through the network
+
+    @property
+    def waste(self) -> jax.Array:
+        """Share of the network's work that no budget asked for."""
+        return 1 - self.demanded / jnp.maximum(self.evaluated, 1)
+
+
+def network_policy_value(network: Network) -> PolicyValueFn:
+    """A network as the search wants it: a function of states."""
+    return lambda params, states: network.apply(params, jax.vmap(encode)(states))
+
+
+def budgets_of(states: env.GameState, config: SearchConfig) -> jax.Array:
+    """Simulations for each root, int32[B]: none where there is nothing to choose."""
+    legal = jnp.sum(jax.vmap(env.legal_mask)(states), axis=-1)
+    # The Gumbel policy halves its candidates on a schedule made for one number of simulations.
+    counted = jnp.full_like(legal, NUM_ACTIONS) if config.method == "gumbel" else legal
+    searched = legal > (0 if config.search_forced else 1)
+    return jnp.where(searched, config.base + config.per_legal * counted, 0).astype(jnp.int32)
+
+
+def search(
+    params: Any,
+    key: jax.Array,
+    states: env.GameState,
+    policy_value: PolicyValueFn,
+    config: SearchConfig,
+) -> SearchResult:
+    """Searches roots, [B], with the budget of `config` each."""
+    budgets = budgets_of(states, config)
+    if config.one_visit:
+        q, visits, evaluated = one_ply(params, states, budgets, policy_value, config)
+    else:
+        q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config)
+    legal = jax.vmap(env.legal_mask)(states)
+    spread = jax.vmap(by_card, (0, 0, None))
+    return SearchResult(
+        q=spread(legal, jnp.where(visits > 0, q, -jnp.inf), -jnp.inf),
+        visits=spread(legal, visits, 0),
+        demanded=jnp.sum(budgets),
+        evaluated=evaluated,
+    )
+
+
+def best_card(key: jax.Array, q: jax.Array, legal: jax.Array) -> jax.Array:
+    """The legal card with the best Q, [52], int8. Ties at random; so is the choice where nothing
+    was searched, which is where only one card is legal."""
+    best = legal & (q == jnp.max(q))
+    return jnp.argmax(jnp.where(best, jax.random.uniform(key, q.shape), -1.0)).astype(jnp.int8)
+
+
+def _in_chunks(params, key, states, budgets, policy_value, config):
+    count = budgets.shape[0]
+    size = min(config.chunk, count)
+    # Padding goes to the front, where the roots are that need nothing.
+    order = jnp.pad(jnp.argsort(budgets), (-count % size, 0), constant_values=count)
+
+    def search_chunk(item):
+        key, rows = item
+        chunk_budgets = jnp.where(rows < count, budgets[jnp.minimum(rows, count - 1)], 0)
+        roots = jax.tree.map(lambda leaf: leaf[jnp.minimum(rows, count - 1)], states)
+        run = gumbel if config.method == "gumbel" else grow
+        return run(params, key, roots, chunk_budgets, policy_value, config)
+
+    rows = order.reshape(-1, size)
+    q, visits, evaluated = jax.lax.map(search_chunk, (jax.random.split(key, len(rows)), rows))
+
+    def in_order(leaf):
+        leaf = leaf.reshape(-1, NUM_ACTIONS)
+        return jnp.zeros((count, NUM_ACTIONS), leaf.dtype).at[order].set(leaf, mode="drop")
+
+    return in_order(q), in_order(visits), jnp.sum(evaluated)

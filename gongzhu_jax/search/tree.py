@@ -1,0 +1,182 @@
+"""Batched tree search over perfect-information states, on mctx (supplement, MCTS).
+
+Axes: B roots, A = 13 actions. An action is the number of a card among the legal cards of its node
+in card order: a tree of 13 actions is a quarter of one of 52, and memory traffic is what a search
+pays beside the network.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import mctx
+import numpy as np
+
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_RANKS
+from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.perspective import discount, total_value
+
+NUM_ACTIONS = NUM_RANKS
+"""No hand has more cards."""
+
+PolicyValueFn = Callable[[Any, env.GameState], tuple[jax.Array, jax.Array]]
+"""(params, states [B]) -> (logits [B, 52], points still to come for the mover's team [B])"""
+
+
+def action_logits(state: env.GameState, logits: jax.Array | None = None) -> jax.Array:
+    """Logits [52] of the legal cards by action, [A]; -inf where there is no such card."""
+    legal = env.legal_mask(state)
+    exists = np.arange(NUM_ACTIONS) < jnp.sum(legal)
+    if logits is None:
+        return jnp.where(exists, 0.0, -jnp.inf)
+    cards = jax.vmap(nth_card, (None, 0))(legal, np.arange(NUM_ACTIONS))
+    return jnp.where(exists, logits[cards], -jnp.inf)
+
+
+def play_action(state: env.GameState, action: jax.Array) -> env.GameState:
+    """The state after the action-th legal card; the end of the game is its own successor."""
+    after = env.step(state, nth_card(env.legal_mask(state), action))
+    over = env.is_terminal(state)
+    return jax.tree.map(lambda old, new: jnp.where(over, old, new), state, after)
+
+
+def make_recurrent_fn(policy_value: PolicyValueFn, config: SearchConfig) -> Any:
+    """The mctx model of the game: plays an action and evaluates the successor."""
+
+    def recurrent_fn(params, rng_key, action, states):
+        del rng_key
+        successors = jax.vmap(play_action)(states, action)
+        logits, value = policy_value(params, successors)
+        # UCB1 asks of the logits only which cards are legal; Gumbel uses the policy.
+        prior = logits if config.method == "gumbel" else None
+        output = mctx.RecurrentFnOutput(
+            reward=jnp.zeros_like(value),
+            discount=jax.vmap(discount)(states, successors),
+            prior_logits=jax.vmap(action_logits, (0, None if prior is None else 0))(
+                successors, prior
+            ),
+            value=jax.vmap(total_value, (0, 0, None))(successors, value, config.lone_transformer),
+        )
+        return output, successors
+
+    return recurrent_fn
+
+
+def ucb1(config: SearchConfig, tree: mctx.Tree, node: jax.Array) -> jax.Array:
+    """The action with the largest v + c sqrt(factor ln N / n); unvisited ones first, in order."""
+    visits = tree.children_visits[node]
+    q = tree.qvalues(node)
+    # The root is not evaluated, so its own visit does not count; other nodes' evaluations do.
+    total = tree.node_visits[node] - (node == tree.ROOT_INDEX)
+    bonus = jnp.sqrt(config.ucb_factor * jnp.log(total) / jnp.maximum(visits, 1))
+    score = jnp.where(visits == 0, jnp.inf, q + config.exploration * bonus)
+    legal = tree.children_prior_logits[node] > -jnp.inf
+    # The end of the game has no legal card; revisiting it by any action gives its value again.
+    return jnp.argmax(jnp.where(legal, score, -jnp.inf)).astype(jnp.int32)
+
+
+def grow(
+    params: Any,
+    key: jax.Array,
+    states: env.GameState,
+    budgets: jax.Array,
+    policy_value: PolicyValueFn,
+    config: SearchConfig,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Searches B roots, each with its own budget, [B]. Runs as long as the largest budget asks.
+
+    Returns the root's Q by action, [B, A] (undefined where unvisited), visits [B, A], and the
+    number of states evaluated.
+    """
+    prior = jax.vmap(action_logits, (0, None))(states, None)
+    root = mctx.RootFnOutput(prior_logits=prior, value=jnp.zeros(budgets.shape), embedding=states)
+    simulations = jnp.max(budgets)
+    tree = mctx.search(
+        params,
+        key,
+        root=root,
+        recurrent_fn=make_recurrent_fn(policy_value, config),
+        root_action_selection_fn=lambda _, tree, node: ucb1(config, tree, node),
+        interior_action_selection_fn=lambda _, tree, node, depth: ucb1(config, tree, node),
+        num_simulations=config.base + config.per_legal * NUM_ACTIONS,
+        invalid_actions=prior == -jnp.inf,
+        loop_fn=_loop_with_budgets(budgets, simulations),
+    )
+    visits = tree.children_visits[:, tree.ROOT_INDEX]
+    return tree.summary().qvalues, visits, simulations * budgets.size
+
+
+def _loop_with_budgets(budgets: jax.Array, simulations: jax.Array) -> Any:
+    """A loop for mctx that stops with the largest budget and gives every root the statistics it
+    had when its own budget was used up."""
+
+    def loop(lower, upper, body, start):
+        del upper  # the size of the tree, for the largest budget that there can be
+
+        def simulate(number, carry):
+            state, frozen = carry
+            state = body(number, state)
+            counts = (number < budgets)[:, None]
+            frozen = jax.tree.map(
+                lambda new, old: jnp.where(counts, new, old), _root_statistics(state[1]), frozen
+            )
+            return state, frozen
+
+        frozen = _root_statistics(start[1])
+        (key, tree), (visits, values) = jax.lax.fori_loop(
+            lower, simulations, simulate, (start, frozen)
+        )
+        root = (slice(None), tree.ROOT_INDEX)
+        tree = tree.replace(
+            children_visits=tree.children_visits.at[root].set(visits),
+            children_values=tree.children_values.at[root].set(values),
+        )
+        return key, tree
+
+    return loop
+
+
+def _root_statistics(tree: mctx.Tree) -> tuple[jax.Array, jax.Array]:
+    return tree.children_visits[:, tree.ROOT_INDEX], tree.children_values[:, tree.ROOT_INDEX]
+
+
+def gumbel(
+    params: Any,
+    key: jax.Array,
+    states: env.GameState,
+    budgets: jax.Array,
+    policy_value: PolicyValueFn,
+    config: SearchConfig,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """mctx's Gumbel policy, arguments and results as those of `grow`; every budget is either the
+    same number or 0. The root is evaluated too."""
+    simulations = config.base + config.per_legal * NUM_ACTIONS
+
+    def run():
+        logits, value = policy_value(params, states)
+        prior = jax.vmap(action_logits)(states, logits)
+        root = mctx.RootFnOutput(
+            prior_logits=prior,
+            value=jax.vmap(total_value, (0, 0, None))(states, value, config.lone_transformer),
+            embedding=states,
+        )
+        output = mctx.gumbel_muzero_policy(
+            params,
+            key,
+            root=root,
+            recurrent_fn=make_recurrent_fn(policy_value, config),
+            num_simulations=simulations,
+            invalid_actions=prior == -jnp.inf,
+        )
+        tree = output.search_tree
+        visits = tree.children_visits[:, tree.ROOT_INDEX] * (budgets > 0)[:, None]
+        return tree.summary().qvalues, visits, jnp.int32((simulations + 1) * budgets.size)
+
+    def nothing():
+        shape = (budgets.size, NUM_ACTIONS)
+        return jnp.zeros(shape), jnp.zeros(shape, jnp.int32), jnp.int32(0)
+
+    return jax.lax.cond(jnp.any(budgets > 0), run, nothing)

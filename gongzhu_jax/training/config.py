@@ -1,0 +1,97 @@
+"""Settings of self-play and learning. Defaults are the paper's."""
+
+from dataclasses import dataclass, field
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.registry import NetworkConfig
+from gongzhu_jax.search.config import SearchConfig
+
+VALUE_LOSSES = ("absolute", "rmse")
+
+
+@dataclass(frozen=True)
+class SelfPlayConfig:
+    """How the games are played from which the network learns."""
+
+    games: int = 64  # games per epoch, all in lock step
+    exploration: float = 0.0  # probability of a uniformly random legal card
+    td_lambda: float = 0.0  # weight of later values and the outcome; 0: the search alone (paper)
+    # Points below the best Q from which on a played card says nothing about the value of the
+    # position before it, so that the trace of later values is cut there.
+    blunder: float = 8.0
+
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise ConfigError("games per epoch must be at least 1")
+        if not 0 <= self.exploration <= 1 or not 0 <= self.td_lambda <= 1 or self.blunder < 0:
+            raise ConfigError("exploration and td_lambda lie in 0..1 and blunder is not negative")
+
+
+@dataclass(frozen=True)
+class LearnerConfig:
+    """How the network learns from them."""
+
+    review: int = 3  # epochs of games learnt from at a time: the new one and the ones before
+    passes: int = 3  # passes over them per epoch
+    minibatch: int = 64  # positions per update
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-3  # reached by cosine decay at the last epoch
+    adam_b1: float = 0.3
+    adam_b2: float = 0.999
+    adam_eps: float = 1e-7
+    weight_decay: float = 1e-4  # as an L2 term of the gradient
+    value_loss: str = "absolute"  # "absolute" (paper) or "rmse" of the minibatch (original runs)
+    value_weight: float = 0.03  # lambda of the loss
+    average: float = 0.0  # decay per update of the averaged parameters that play; 0: none kept
+
+    def __post_init__(self) -> None:
+        if min(self.review, self.passes, self.minibatch) < 1:
+            raise ConfigError("review, passes and minibatch must be at least 1")
+        if not 0 < self.final_learning_rate <= self.learning_rate:
+            raise ConfigError("learning rates must satisfy 0 < final <= first")
+        if self.value_loss not in VALUE_LOSSES:
+            raise ConfigError(
+                f"unknown value loss {self.value_loss!r}; there are {', '.join(VALUE_LOSSES)}"
+            )
+        if not 0 <= self.average < 1 or self.value_weight < 0 or self.weight_decay < 0:
+            raise ConfigError("average lies in 0..1; value_weight and weight_decay from 0 on")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """A whole run; everything that its result depends on."""
+
+    epochs: int = 4160
+    seed: int = 0
+    network: NetworkConfig = field(default_factory=lambda: NetworkConfig("fc24"))
+    search: SearchConfig = field(default_factory=lambda: SearchConfig(search_forced=True))
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise ConfigError("a run needs at least 1 epoch")
+        if self.positions_per_epoch % self.learner.minibatch:
+            raise ConfigError(
+                f"{self.selfplay.games} games x 52 positions do not divide into minibatches "
+                f"of {self.learner.minibatch}"
+            )
+
+    @property
+    def positions_per_epoch(self) -> int:
+        return self.selfplay.games * 52
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Once the window of `review` epochs is full."""
+        learner = self.learner
+        return self.positions_per_epoch * learner.review * learner.passes // learner.minibatch
+
+    @property
+    def total_updates(self) -> int:
+        filling = min(self.learner.review, self.epochs)
+        per_batch = self.updates_per_epoch // self.learner.review
+        # The window grows by one epoch at a time until it is full.
+        return per_batch * (
+            filling * (filling + 1) // 2 + (self.epochs - filling) * self.learner.review
+        )

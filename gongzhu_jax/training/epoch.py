@@ -1,0 +1,113 @@
+"""One epoch as one compiled program: self-play on every device, then learning."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+from jax.sharding import Mesh, PartitionSpec
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.registry import Network, make
+from gongzhu_jax.runtime import GAMES, on_all, over_games
+from gongzhu_jax.search.mcts import network_policy_value
+from gongzhu_jax.training.config import TrainingConfig
+from gongzhu_jax.training.learner import Learner, init_learner, learn
+from gongzhu_jax.training.losses import LossParts
+from gongzhu_jax.training.selfplay import Positions, SelfPlayStats, play_games
+
+
+class TrainState(struct.PyTreeNode):
+    """All that a run is, between two epochs."""
+
+    learner: Learner
+    window: Positions  # [review, G, T], the newest epoch at index epoch % review
+    epoch: jax.Array  # [] int32, epochs finished
+    key: jax.Array  # [] never changes; every use folds the epoch in
+
+
+class EpochMetrics(struct.PyTreeNode):
+    """What an epoch reports."""
+
+    losses: LossParts
+    selfplay: SelfPlayStats
+
+
+def state_shardings(config: TrainingConfig, mesh: Mesh) -> TrainState:
+    """Where the parts of a `TrainState` live: games are split over devices, the rest copied."""
+    shape = jax.eval_shape(functools.partial(_init, config))
+    shardings = jax.tree.map(lambda _: on_all(mesh), shape)
+    split = jax.sharding.NamedSharding(mesh, PartitionSpec(None, GAMES))
+    return shardings.replace(window=jax.tree.map(lambda _: split, shape.window))
+
+
+def init_state(config: TrainingConfig, mesh: Mesh) -> TrainState:
+    """The state before the first epoch."""
+    if config.selfplay.games % mesh.size:
+        raise ConfigError(
+            f"{config.selfplay.games} games per epoch do not divide over {mesh.size} devices"
+        )
+    init = functools.partial(_init, config)
+    return jax.jit(init, out_shardings=state_shardings(config, mesh))()
+
+
+def _init(config: TrainingConfig) -> TrainState:
+    key = jax.random.key(config.seed)
+    network = make(config.network)
+    shape = jax.eval_shape(
+        functools.partial(_self_play, config=config, network=network),
+        jax.eval_shape(network.init, key),
+        key,
+        jax.ShapeDtypeStruct((config.selfplay.games,), jnp.int32),
+    )[0]
+    review = config.learner.review
+    return TrainState(
+        learner=init_learner(jax.random.fold_in(key, 0), network, config),
+        window=jax.tree.map(lambda leaf: jnp.zeros((review, *leaf.shape), leaf.dtype), shape),
+        epoch=jnp.zeros((), jnp.int32),
+        key=key,
+    )
+
+
+def _self_play(params: Any, key: jax.Array, games: jax.Array, *, config, network: Network):
+    policy_value = network_policy_value(network)
+    return play_games(params, key, games, policy_value, config.search, config.selfplay)
+
+
+def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
+    network = make(config.network)
+    play_key, learn_key = jax.random.split(jax.random.fold_in(state.key, state.epoch + 1))
+
+    def on_device(params, key, games):
+        positions, stats = _self_play(params, key, games, config=config, network=network)
+        return positions, jax.lax.psum(stats, GAMES)
+
+    one, split = PartitionSpec(), PartitionSpec(GAMES)
+    self_play = jax.shard_map(
+        on_device, mesh=mesh, in_specs=(one, one, split), out_specs=(split, one), check_vma=False
+    )
+    games = jax.lax.with_sharding_constraint(jnp.arange(config.selfplay.games), over_games(mesh))
+    positions, stats = self_play(state.learner.average, play_key, games)
+
+    newest = state.epoch % config.learner.review
+    window = jax.tree.map(
+        lambda leaf, new: jax.lax.dynamic_update_index_in_dim(leaf, new, newest, 0),
+        state.window,
+        positions,
+    )
+    filled = jnp.minimum(state.epoch + 1, config.learner.review)
+    learner, losses = learn(state.learner, window, filled, learn_key, network, config, mesh)
+    after = state.replace(learner=learner, window=window, epoch=state.epoch + 1)
+    return after, EpochMetrics(losses, stats)
+
+
+def compile_epoch(config: TrainingConfig, mesh: Mesh):
+    """`state -> (state, metrics)`; the state is donated."""
+    shardings = state_shardings(config, mesh)
+    return jax.jit(
+        functools.partial(_epoch, config=config, mesh=mesh),
+        in_shardings=(shardings,),
+        out_shardings=(shardings, on_all(mesh)),
+        donate_argnums=0,
+    )

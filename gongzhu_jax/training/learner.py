@@ -1,0 +1,109 @@
+"""Learning from a window of games: optimiser, minibatches, averaged parameters."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+from flax import struct
+from jax.sharding import Mesh
+
+from gongzhu_jax.network.registry import Network, Params
+from gongzhu_jax.runtime import on_all, over_games
+from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
+from gongzhu_jax.training.losses import LossParts, loss
+from gongzhu_jax.training.selfplay import Positions
+
+
+class Learner(struct.PyTreeNode):
+    """What learning changes."""
+
+    params: Params
+    average: Params  # averaged over updates; these play. The same as `params` without averaging
+    optimiser: Any
+
+
+def make_optimiser(config: TrainingConfig) -> optax.GradientTransformation:
+    """Adam with an L2 term, as the original runs had it, and cosine decay of the rate."""
+    learner = config.learner
+    rate = optax.cosine_decay_schedule(
+        learner.learning_rate,
+        max(config.total_updates, 1),
+        alpha=learner.final_learning_rate / learner.learning_rate,
+    )
+    return optax.chain(
+        optax.add_decayed_weights(learner.weight_decay),
+        optax.scale_by_adam(learner.adam_b1, learner.adam_b2, learner.adam_eps),
+        optax.scale_by_learning_rate(rate),
+    )
+
+
+def init_learner(key: jax.Array, network: Network, config: TrainingConfig) -> Learner:
+    params = network.init(key)
+    # A copy: the two are donated separately.
+    average = jax.tree.map(jnp.copy, params)
+    return Learner(params, average, make_optimiser(config).init(params["params"]))
+
+
+def learn(
+    learner: Learner,
+    window: Positions,
+    filled: jax.Array,
+    key: jax.Array,
+    network: Network,
+    config: TrainingConfig,
+    mesh: Mesh,
+) -> tuple[Learner, LossParts]:
+    """`passes` passes over the first `filled` epochs of a window, leaves [review, G, T, ...].
+
+    Every pass takes each position once, in random order. The order, and so the result, does not
+    depend on the number of devices; each computes its share of every minibatch.
+    """
+    settings = config.learner
+    # Once per epoch everybody gets everything; minibatches then need no communication.
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[3:]), window)
+    flat = jax.lax.with_sharding_constraint(flat, on_all(mesh))
+    capacity = settings.review * config.positions_per_epoch
+    present = filled * config.positions_per_epoch
+    per_pass = present // settings.minibatch
+
+    def one_pass(number, carry):
+        noise = jax.random.uniform(jax.random.fold_in(key, number), (capacity,))
+        # The positions present come first, in random order; the rest is not reached.
+        order = jnp.argsort(jnp.where(jnp.arange(capacity) < present, noise, 2.0))
+
+        def update(index, carry):
+            learner, sums = carry
+            rows = jax.lax.dynamic_slice_in_dim(
+                order, index * settings.minibatch, settings.minibatch
+            )
+            rows = jax.lax.with_sharding_constraint(rows, over_games(mesh))
+            batch = jax.tree.map(lambda leaf: leaf[rows], flat)
+            learner, parts = update_once(learner, batch, network, config)
+            return learner, jax.tree.map(jnp.add, sums, parts)
+
+        return jax.lax.fori_loop(0, per_pass, update, carry)
+
+    zeros = LossParts(*(jnp.zeros(()) for _ in LossParts._fields))
+    learner, sums = jax.lax.fori_loop(0, settings.passes, one_pass, (learner, zeros))
+    return learner, jax.tree.map(lambda leaf: leaf / (settings.passes * per_pass), sums)
+
+
+def update_once(
+    learner: Learner, batch: Positions, network: Network, config: TrainingConfig
+) -> tuple[Learner, LossParts]:
+    """One step of the optimiser on one minibatch."""
+
+    def batch_loss(trained):
+        return loss({**learner.params, "params": trained}, batch, network, config.learner)
+
+    trained = learner.params["params"]
+    gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
+    changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
+    params = {**updated, "params": optax.apply_updates(trained, changes)}
+    average = _averaged(learner.average, params, config.learner)
+    return Learner(params, average, optimiser), parts
+
+
+def _averaged(average: Params, params: Params, config: LearnerConfig) -> Params:
+    return optax.incremental_update(params, average, step_size=1.0 - config.average)

@@ -1,0 +1,106 @@
+"""Perfect-information self-play in lock step (supplement, collecting training data).
+
+Axes: T = 52 stages, G games.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.mcts import best_card, search
+from gongzhu_jax.search.tree import PolicyValueFn
+from gongzhu_jax.training.config import SelfPlayConfig
+from gongzhu_jax.training.targets import policy_target, value_targets
+
+
+class Positions(struct.PyTreeNode):
+    """Positions with their targets; any leading axes."""
+
+    state: env.GameState
+    policy: jax.Array  # [..., 52] float32
+    value: jax.Array  # [...] float32, points still to come for the mover's team
+    searched: jax.Array  # [...] bool; False: a forced card, whose policy target says nothing
+
+
+class SelfPlayStats(struct.PyTreeNode):
+    """Sums over the games of an epoch."""
+
+    demanded: jax.Array  # evaluations that the budgets ask for
+    evaluated: jax.Array  # evaluations made
+    margin: jax.Array  # points of team 0+2 over team 1+3
+    explored: jax.Array  # plays by exploration
+
+
+def play_games(
+    params: Any,
+    key: jax.Array,
+    games: jax.Array,
+    policy_value: PolicyValueFn,
+    search_config: SearchConfig,
+    config: SelfPlayConfig,
+) -> tuple[Positions, SelfPlayStats]:
+    """Plays one game for each number in `games`, [G]. A game depends on its number and the key,
+    not on which other games are played beside it. Returns positions [G, T]."""
+    keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
+    states = jax.vmap(env.deal)(keys[:, 0])
+
+    def play(states, stage):
+        result = search(params, jax.random.fold_in(key, stage), states, policy_value, search_config)
+        legal = jax.vmap(env.legal_mask)(states)
+        move_keys = jax.vmap(jax.random.fold_in, (0, None))(keys[:, 1], stage)
+        pick = jax.vmap(_pick_card, (0, 0, 0, None))
+        cards, explored = pick(move_keys, result.q, legal, config.exploration)
+        best = jnp.max(result.q, axis=-1)
+        played = jnp.take_along_axis(result.q, cards[:, None].astype(jnp.int32), axis=1)[:, 0]
+        searched = best > -jnp.inf
+        record = {
+            "state": states,
+            "policy": jax.vmap(policy_target)(result.q, legal),
+            "best": best,
+            "searched": searched,
+            "loss": jnp.where(searched, best - played, 0.0),
+        }
+        counts = (result.demanded, result.evaluated, jnp.sum(explored))
+        return jax.vmap(env.step)(states, cards), (record, counts)
+
+    final, (record, counts) = jax.lax.scan(play, states, jnp.arange(NUM_CARDS))
+    record = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), record)  # [G, T]
+    outcome = jax.vmap(env.team_margin, (0, None))(final, 0)
+    positions = jax.vmap(_with_values, (0, 0, None, None))(
+        record, outcome, search_config.lone_transformer, config
+    )
+    demanded, evaluated, explored = (jnp.sum(leaf) for leaf in counts)
+    return positions, SelfPlayStats(demanded, evaluated, jnp.sum(outcome), explored)
+
+
+def _pick_card(key, q, legal, exploration):
+    """The best card, or with probability `exploration` any legal one."""
+    best_key, flag_key, card_key = jax.random.split(key, 3)
+    number = jnp.floor(jax.random.uniform(card_key) * jnp.sum(legal))
+    explore = jax.random.uniform(flag_key) < exploration
+    card = jnp.where(explore, nth_card(legal, number), best_card(best_key, q, legal))
+    return card.astype(jnp.int8), explore
+
+
+def _with_values(record, outcome, lone_transformer: int, config: SelfPlayConfig) -> Positions:
+    """Positions [T] of one game."""
+    states = record["state"]
+    mover = jax.vmap(env.player_to_move)(states)
+    margin = jax.vmap(lambda s, m: env.team_margin(s, m, lone_transformer=lone_transformer))
+    value = value_targets(
+        record["best"],
+        record["searched"],
+        record["loss"],
+        margin(states, mover).astype(jnp.float32),
+        mover,
+        outcome,
+        config.td_lambda,
+        config.blunder,
+    )
+    return Positions(states, record["policy"], value, record["searched"])
