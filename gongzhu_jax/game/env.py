@@ -66,7 +66,7 @@ def from_owners(owners: jax.Array, leader: jax.Array | int = 0) -> GameState:
 def trick_leader(state: GameState) -> jax.Array:
     """The seat that leads, or led, the trick on the table; at the end the last winner."""
     # A masked sum, not an index: gathers of one element are slow under vmap on CPUs.
-    here = _LEADS == state.stage // NUM_SEATS
+    here = state.stage // NUM_SEATS == _LEADS
     return jnp.sum(jnp.where(here, state.leaders, 0), dtype=jnp.int8)
 
 
@@ -106,7 +106,7 @@ def step(state: GameState, card: jax.Array) -> GameState:
     full = position == NUM_SEATS - 1
     winner = trick_winner(trick, trick_leader(state))
     in_trick = jnp.any(_CARDS[:, None] == trick[None, :], axis=1)
-    next_lead = _LEADS == state.stage // NUM_SEATS + 1
+    next_lead = state.stage // NUM_SEATS + 1 == _LEADS
     return GameState(
         holder=jnp.where(card == _CARDS, jnp.int8(NOBODY), state.holder),
         taken_by=jnp.where(full & in_trick, winner, state.taken_by),
@@ -168,3 +168,28 @@ def owners(state: GameState) -> jax.Array:
     played = (state.plays[None, :] == _CARDS[:, None]).astype(jnp.int8)  # [card, stage]
     dealt = jnp.sum(played * (seats + jnp.int8(1))[None, :], axis=1, dtype=jnp.int8) - jnp.int8(1)
     return jnp.where(state.holder == NOBODY, dealt, state.holder)
+
+
+def played_at(plays: jax.Array) -> jax.Array:
+    """The stage at which each card was played, int8[52]; 52 for cards that were not."""
+    stage = np.arange(NUM_CARDS, dtype=np.int8)
+    here = plays[None, :] == _CARDS[:, None]  # [card, stage]
+    return jnp.min(jnp.where(here, stage[None, :], jnp.int8(NUM_CARDS)), axis=1)
+
+
+def rewind(state: GameState, stage: jax.Array) -> GameState:
+    """The game as it was when `stage` cards had been played; `stage` <= `state.stage`."""
+    stage = jnp.asarray(stage, jnp.int8)
+    when = played_at(state.plays)
+    trick_start = stage - stage % NUM_SEATS
+    order = np.arange(NUM_CARDS, dtype=np.int8)
+    position = np.arange(NUM_SEATS, dtype=np.int8)
+    in_trick = (order[None, :] == (trick_start + position)[:, None]) & (order < stage)
+    return GameState(
+        holder=jnp.where(when >= stage, owners(state), jnp.int8(NOBODY)),
+        taken_by=jnp.where(when < trick_start, state.taken_by, jnp.int8(NOBODY)),
+        plays=jnp.where(order < stage, state.plays, jnp.int8(NO_CARD)),
+        leaders=jnp.where(stage // NUM_SEATS >= _LEADS, state.leaders, jnp.int8(NOBODY)),
+        trick=jnp.max(jnp.where(in_trick, state.plays[None, :], jnp.int8(NO_CARD)), axis=1),
+        stage=stage,
+    )

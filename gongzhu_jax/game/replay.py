@@ -47,7 +47,7 @@ def replay_checked(
 
 
 def raise_if_illegal(
-    owners: np.ndarray, plays: list[int], state: env.GameState, legal: jax.Array
+    owners: np.ndarray, plays: list[int], state: env.GameState, legal: jax.Array | np.ndarray
 ) -> None:
     """Turns the legality flags of `replay` into an error that names the first bad play."""
     bad = np.flatnonzero(~np.asarray(legal))

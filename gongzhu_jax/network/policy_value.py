@@ -1,7 +1,6 @@
 """The paper's networks: 434 inputs to 52 policy logits and one value (supplement).
 
-The logits are about 0.2 q (`gongzhu_jax.training.targets`), the value is in points: the margin
-still to come for the team of the player to move.
+The value is in points: the margin still to come for the team of the player to move.
 """
 
 from collections.abc import Sequence
@@ -15,6 +14,9 @@ from gongzhu_jax.network.features import NUM_FEATURES
 
 VALUE_SCALE = 10.0
 """The value head's output is multiplied by this, so that its weights stay small."""
+
+POLICY_SHARPNESS = 0.2
+"""The policy is learnt as softmax(0.2 Q), Q in points, so the logits are about 0.2 q."""
 
 
 class SkipBlock(nn.Module):

@@ -53,13 +53,25 @@ def search(
     states: env.GameState,
     policy_value: PolicyValueFn,
     config: SearchConfig,
+    *,
+    active: jax.Array | None = None,
+    exploration: jax.Array | None = None,
 ) -> SearchResult:
-    """Searches roots, [B], with the budget of `config` each."""
+    """Searches roots, [B], with the budget of `config` each.
+
+    Args:
+      active: bool[B]; the other roots get no budget.
+      exploration: in place of the constant in `config`, as a traced number, so that a sweep
+        compiles once.
+    """
     budgets = budgets_of(states, config)
+    if active is not None:
+        budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
         q, visits, evaluated = one_ply(params, states, budgets, policy_value, config)
     else:
-        q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config)
+        c = jnp.float32(config.exploration) if exploration is None else exploration
+        q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config, c)
     legal = jax.vmap(env.legal_mask)(states)
     spread = jax.vmap(by_card, (0, 0, None))
     return SearchResult(
@@ -77,7 +89,7 @@ def best_card(key: jax.Array, q: jax.Array, legal: jax.Array) -> jax.Array:
     return jnp.argmax(jnp.where(best, jax.random.uniform(key, q.shape), -1.0)).astype(jnp.int8)
 
 
-def _in_chunks(params, key, states, budgets, policy_value, config):
+def _in_chunks(params, key, states, budgets, policy_value, config, exploration):
     count = budgets.shape[0]
     size = min(config.chunk, count)
     # Padding goes to the front, where the roots are that need nothing.
@@ -87,8 +99,9 @@ def _in_chunks(params, key, states, budgets, policy_value, config):
         key, rows = item
         chunk_budgets = jnp.where(rows < count, budgets[jnp.minimum(rows, count - 1)], 0)
         roots = jax.tree.map(lambda leaf: leaf[jnp.minimum(rows, count - 1)], states)
-        run = gumbel if config.method == "gumbel" else grow
-        return run(params, key, roots, chunk_budgets, policy_value, config)
+        if config.method == "gumbel":
+            return gumbel(params, key, roots, chunk_budgets, policy_value, config)
+        return grow(params, key, roots, chunk_budgets, policy_value, config, exploration)
 
     rows = order.reshape(-1, size)
     q, visits, evaluated = jax.lax.map(search_chunk, (jax.random.split(key, len(rows)), rows))

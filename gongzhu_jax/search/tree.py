@@ -14,13 +14,16 @@ import mctx
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_RANKS
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS
 from gongzhu_jax.game.cardset import nth_card
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.perspective import discount, total_value
 
 NUM_ACTIONS = NUM_RANKS
 """No hand has more cards."""
+
+Tree = Any
+"""mctx.Tree, one tree or a batch; its own annotation admits scalars in place of arrays."""
 
 PolicyValueFn = Callable[[Any, env.GameState], tuple[jax.Array, jax.Array]]
 """(params, states [B]) -> (logits [B, 52], points still to come for the mover's team [B])"""
@@ -32,7 +35,7 @@ def action_logits(state: env.GameState, logits: jax.Array | None = None) -> jax.
     exists = np.arange(NUM_ACTIONS) < jnp.sum(legal)
     if logits is None:
         return jnp.where(exists, 0.0, -jnp.inf)
-    cards = jax.vmap(nth_card, (None, 0))(legal, np.arange(NUM_ACTIONS))
+    cards = jax.vmap(nth_card, (None, 0))(legal, jnp.arange(NUM_ACTIONS))
     return jnp.where(exists, logits[cards], -jnp.inf)
 
 
@@ -65,14 +68,14 @@ def make_recurrent_fn(policy_value: PolicyValueFn, config: SearchConfig) -> Any:
     return recurrent_fn
 
 
-def ucb1(config: SearchConfig, tree: mctx.Tree, node: jax.Array) -> jax.Array:
+def ucb1(tree: Tree, node: jax.Array, exploration: jax.Array, factor: float) -> jax.Array:
     """The action with the largest v + c sqrt(factor ln N / n); unvisited ones first, in order."""
     visits = tree.children_visits[node]
     q = tree.qvalues(node)
     # The root is not evaluated, so its own visit does not count; other nodes' evaluations do.
     total = tree.node_visits[node] - (node == tree.ROOT_INDEX)
-    bonus = jnp.sqrt(config.ucb_factor * jnp.log(total) / jnp.maximum(visits, 1))
-    score = jnp.where(visits == 0, jnp.inf, q + config.exploration * bonus)
+    bonus = jnp.sqrt(factor * jnp.log(total) / jnp.maximum(visits, 1))
+    score = jnp.where(visits == 0, jnp.inf, q + exploration * bonus)
     legal = tree.children_prior_logits[node] > -jnp.inf
     # The end of the game has no legal card; revisiting it by any action gives its value again.
     return jnp.argmax(jnp.where(legal, score, -jnp.inf)).astype(jnp.int32)
@@ -85,28 +88,40 @@ def grow(
     budgets: jax.Array,
     policy_value: PolicyValueFn,
     config: SearchConfig,
+    exploration: jax.Array,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Searches B roots, each with its own budget, [B]. Runs as long as the largest budget asks.
 
     Returns the root's Q by action, [B, A] (undefined where unvisited), visits [B, A], and the
     number of states evaluated.
     """
+
+    def select(tree: Any, node: Any) -> jax.Array:
+        return ucb1(tree, node, exploration, config.ucb_factor)
+
     prior = jax.vmap(action_logits, (0, None))(states, None)
     root = mctx.RootFnOutput(prior_logits=prior, value=jnp.zeros(budgets.shape), embedding=states)
     simulations = jnp.max(budgets)
-    tree = mctx.search(
+    tree: Tree = mctx.search(
         params,
         key,
         root=root,
         recurrent_fn=make_recurrent_fn(policy_value, config),
-        root_action_selection_fn=lambda _, tree, node: ucb1(config, tree, node),
-        interior_action_selection_fn=lambda _, tree, node, depth: ucb1(config, tree, node),
+        root_action_selection_fn=lambda _, tree, node: select(tree, node),
+        interior_action_selection_fn=lambda _, tree, node, depth: select(tree, node),
         num_simulations=config.base + config.per_legal * NUM_ACTIONS,
+        max_depth=_cards_left(states),
         invalid_actions=prior == -jnp.inf,
         loop_fn=_loop_with_budgets(budgets, simulations),
     )
     visits = tree.children_visits[:, tree.ROOT_INDEX]
     return tree.summary().qvalues, visits, simulations * budgets.size
+
+
+def _cards_left(states: env.GameState) -> Any:
+    """Depth at which every root's game is over. Without a limit, each new visit to the end of a
+    game would hang one more node below it and walk all of them."""
+    return NUM_CARDS - jnp.min(states.stage)
 
 
 def _loop_with_budgets(budgets: jax.Array, simulations: jax.Array) -> Any:
@@ -139,7 +154,7 @@ def _loop_with_budgets(budgets: jax.Array, simulations: jax.Array) -> Any:
     return loop
 
 
-def _root_statistics(tree: mctx.Tree) -> tuple[jax.Array, jax.Array]:
+def _root_statistics(tree: Tree) -> tuple[jax.Array, jax.Array]:
     return tree.children_visits[:, tree.ROOT_INDEX], tree.children_values[:, tree.ROOT_INDEX]
 
 
@@ -169,9 +184,10 @@ def gumbel(
             root=root,
             recurrent_fn=make_recurrent_fn(policy_value, config),
             num_simulations=simulations,
+            max_depth=_cards_left(states),
             invalid_actions=prior == -jnp.inf,
         )
-        tree = output.search_tree
+        tree: Tree = output.search_tree
         visits = tree.children_visits[:, tree.ROOT_INDEX] * (budgets > 0)[:, None]
         return tree.summary().qvalues, visits, jnp.int32((simulations + 1) * budgets.size)
 

@@ -1,1 +1,6 @@
+"""Perfect-information self-play and learning (section 4, supplement on training)."""
 
+from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingConfig
+from gongzhu_jax.training.loop import Schedule, train
+
+__all__ = ["LearnerConfig", "Schedule", "SelfPlayConfig", "TrainingConfig", "train"]

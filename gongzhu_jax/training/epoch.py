@@ -75,12 +75,13 @@ def _self_play(params: Any, key: jax.Array, games: jax.Array, *, config, network
     return play_games(params, key, games, policy_value, config.search, config.selfplay)
 
 
-def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
-    network = make(config.network)
-    play_key, learn_key = jax.random.split(jax.random.fold_in(state.key, state.epoch + 1))
+def _self_play_everywhere(params: Any, key: jax.Array, config: TrainingConfig, mesh: Mesh):
+    """The games of an epoch, each device its share: positions [G, T] and statistics of all."""
 
     def on_device(params, key, games):
-        positions, stats = _self_play(params, key, games, config=config, network=network)
+        positions, stats = _self_play(
+            params, key, games, config=config, network=make(config.network)
+        )
         return positions, jax.lax.psum(stats, GAMES)
 
     one, split = PartitionSpec(), PartitionSpec(GAMES)
@@ -88,7 +89,12 @@ def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
         on_device, mesh=mesh, in_specs=(one, one, split), out_specs=(split, one), check_vma=False
     )
     games = jax.lax.with_sharding_constraint(jnp.arange(config.selfplay.games), over_games(mesh))
-    positions, stats = self_play(state.learner.average, play_key, games)
+    return self_play(params, key, games)
+
+
+def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
+    play_key, learn_key = jax.random.split(jax.random.fold_in(state.key, state.epoch + 1))
+    positions, stats = _self_play_everywhere(state.learner.average, play_key, config, mesh)
 
     newest = state.epoch % config.learner.review
     window = jax.tree.map(
@@ -97,6 +103,7 @@ def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
         positions,
     )
     filled = jnp.minimum(state.epoch + 1, config.learner.review)
+    network = make(config.network)
     learner, losses = learn(state.learner, window, filled, learn_key, network, config, mesh)
     after = state.replace(learner=learner, window=window, epoch=state.epoch + 1)
     return after, EpochMetrics(losses, stats)
@@ -111,3 +118,8 @@ def compile_epoch(config: TrainingConfig, mesh: Mesh):
         out_shardings=(shardings, on_all(mesh)),
         donate_argnums=0,
     )
+
+
+def compile_self_play(config: TrainingConfig, mesh: Mesh):
+    """`(params, key) -> (positions, statistics)`: the first half of an epoch alone."""
+    return jax.jit(functools.partial(_self_play_everywhere, config=config, mesh=mesh))

@@ -3,10 +3,8 @@
 import jax
 import jax.numpy as jnp
 
+from gongzhu_jax.network.policy_value import POLICY_SHARPNESS
 from gongzhu_jax.search.perspective import team_sign
-
-POLICY_SHARPNESS = 0.2
-"""Policy target softmax(0.2 Q), Q in points; so the logits are about 0.2 q."""
 
 
 def policy_target(q: jax.Array, forced: jax.Array) -> jax.Array:

@@ -1,0 +1,1 @@
+"""Programs that use the package: training, matches, tables, measurements."""

@@ -1,0 +1,65 @@
+"""Pictures of results. Paper figures are drawn in grey and labelled as the paper's."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+PUBLISHED_CURVE = Path(__file__).parent / "data" / "published_curve.csv"
+LEVELS = {"Mr. Greed": 0.0, "Mr. If (paper)": -80.3, "Mr. Random (paper)": -275.2}
+
+
+def published_curve() -> list[dict[str, float]]:
+    """Raw-network WPG of the paper's run by games and hours on one GPU."""
+    with PUBLISHED_CURVE.open() as file:
+        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
+def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None:
+    """WPG of a run by games and by hours beside the published run, and its losses."""
+    points = [row for row in rows if "wpg" in row]
+    published = published_curve()
+    figure, (by_games, by_hours, losses) = plt.subplots(1, 3, figsize=(15, 4.5))
+    for axes, x, scale, published_x, label in (
+        (by_games, "games", 1.0, "games", "games"),
+        (by_hours, "seconds", 3600.0, "wallclock_hours_since_start", "hours"),
+    ):
+        axes.errorbar(
+            [row[x] / scale for row in points],
+            [row["wpg"] for row in points],
+            [row["wpg_stderr"] for row in points],
+            fmt="o-",
+            markersize=3,
+            label="this run",
+        )
+        axes.errorbar(
+            [max(row[published_x], 1e-2) for row in published],
+            [row["wpg"] for row in published],
+            [row["stderr"] for row in published],
+            fmt="s-",
+            markersize=3,
+            color="0.6",
+            label="paper's run (one GPU)",
+        )
+        for name, level in LEVELS.items():
+            axes.axhline(level, color="0.8", linewidth=1)
+            axes.annotate(
+                name, (0.01, level), xycoords=("axes fraction", "data"), fontsize=8, va="bottom"
+            )
+        axes.set(xscale="log", xlabel=label, ylabel="raw network, points over Mr. Greed")
+        axes.legend(loc="lower right")
+    games = [row["games"] for row in rows]
+    losses.plot(games, [row["policy_loss"] for row in rows], label="policy, KL")
+    losses.set(xlabel="games", ylabel="policy loss")
+    right = losses.twinx()
+    right.plot(games, [row["value_loss"] for row in rows], color="C1", label="value, points")
+    right.set_ylabel("value loss")
+    losses.legend(loc="upper left")
+    right.legend(loc="upper right")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)

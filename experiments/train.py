@@ -1,0 +1,156 @@
+"""Trains a network by self-play: `python -m experiments.train preset=compact|paper|smoke`.
+
+Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started again.
+"""
+
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+from rich.console import Console
+
+from experiments.cli import DONE, command
+from experiments.plots import plot_training
+from experiments.progress import progress
+from experiments.results import commit
+from experiments.tracking import RunLog, read_log
+from gongzhu_jax import players, runtime
+from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.evaluation import play_match, standard_deals
+from gongzhu_jax.network.registry import NetworkConfig
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, TrainingConfig, train
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings:
+    directory: str
+    epochs: int
+    seed: int
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    evaluate_every: int
+    evaluate_deals: int
+    checkpoint_every: int
+    compilation_cache: str | None
+    distributed: bool
+
+    def __post_init__(self) -> None:
+        if self.evaluate_deals < 0:
+            raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
+
+    @property
+    def training(self) -> TrainingConfig:
+        return TrainingConfig(
+            self.epochs, self.seed, self.network, self.search, self.selfplay, self.learner
+        )
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule(self.evaluate_every, self.checkpoint_every)
+
+
+class StopSignal:
+    """Turns SIGTERM and Ctrl-C into a wish that the loop reads between epochs."""
+
+    def __init__(self) -> None:
+        self.received = False
+
+    def listen(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._receive)
+
+    def _receive(self, number: int, frame: object) -> None:
+        if self.received:  # the second time at once
+            raise KeyboardInterrupt
+        self.received = True
+
+
+def make_evaluate(settings: TrainSettings):
+    """Raw-network WPG on the development deals: the same ones every time."""
+    deals = standard_deals("development", settings.evaluate_deals)
+    greed = players.make("greed")
+
+    def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
+        raw = players.from_network("raw", settings.network, params)
+        result = play_match(raw, greed, deals, seed=settings.seed)
+        return {"wpg": result.mean, "wpg_stderr": result.standard_error}
+
+    return evaluate
+
+
+@command("train", TrainSettings)
+def main(settings: TrainSettings, line: str) -> int:
+    if settings.distributed:
+        jax.distributed.initialize()
+    if settings.compilation_cache:
+        jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
+    run_training(settings, line)
+    return DONE
+
+
+def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
+    """One stretch of a run; returns its log so far."""
+    config, directory = settings.training, Path(settings.directory)
+    first_process = jax.process_index() == 0
+    console = Console(stderr=True)
+    stop = StopSignal()
+    stop.listen()
+    log: RunLog | None = None
+    with progress(f"epochs of {config.selfplay.games} games") as advance:
+
+        def on_start(row: Mapping[str, float]) -> None:
+            nonlocal log
+            if row["epoch"]:
+                console.print(f"going on from epoch {row['epoch']} in {directory}")
+            if first_process:
+                log = RunLog(directory, int(row["epoch"]))
+            advance(int(row["epoch"]), config.epochs)
+
+        def on_epoch(row: Mapping[str, float]) -> None:
+            if log is not None:
+                log.write(row)
+            advance(int(row["epoch"]), config.epochs)
+            if "wpg" in row:
+                console.print(_summary(row))
+
+        state = train(
+            config,
+            runtime.games_mesh(),
+            Checkpoints(directory),
+            settings.schedule,
+            evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
+            on_start=on_start,
+            on_epoch=on_epoch,
+            should_stop=lambda: stop.received,
+            about={"command": line, "commit": commit()},
+        )
+    if stop.received and int(state.epoch) < config.epochs:
+        console.print(
+            f"stopped after epoch {int(state.epoch)}; the same command goes on from there"
+        )
+    if log is None:
+        return []
+    log.__exit__(None, None, None)
+    rows = read_log(log.path)
+    plot_training(rows, directory / "curve.png")
+    return rows
+
+
+def _summary(row: Mapping[str, float]) -> str:
+    return (
+        f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
+        f"{row['games_per_second']:.0f} games/s  policy {row['policy_loss']:.3f}  "
+        f"value {row['value_loss']:.1f}  raw WPG {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

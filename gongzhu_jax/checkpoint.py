@@ -1,0 +1,128 @@
+"""Checkpoints of training runs, on Orbax: atomic, verified when read, the last two and the best.
+
+A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
+  state   the whole run, for resuming
+  params  the parameters that play, for players
+  about   configuration, rules version, commit, digests, progress (JSON)
+"""
+
+import hashlib
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from gongzhu_jax.errors import CheckpointError
+from gongzhu_jax.game.env import RULES_VERSION
+
+FORMAT = 1
+LAST, BEST = "last", "best"
+
+
+class Checkpoints:
+    """The checkpoints of one run."""
+
+    def __init__(self, directory: str | Path):
+        self.directory = Path(directory).resolve()  # Orbax wants absolute paths
+
+    def save(self, kind: str, epoch: int, state: Any, params: Any, about: Mapping) -> None:
+        """Writes a checkpoint and waits for it: buffers of `state` may be donated afterwards.
+
+        It appears under its name only when it is complete.
+        """
+        import orbax.checkpoint as ocp  # slow to import, and playing needs none of it
+
+        digests = {"state": digest(state), "params": digest(params)}
+        header = {"format": FORMAT, "rules": RULES_VERSION, "digests": digests, **about}
+        if epoch in self.epochs(kind):
+            self.remove(kind, epoch)  # written just before a run was killed, and now once more
+        with self._manager(kind) as manager:
+            items = ocp.args.Composite(
+                state=ocp.args.StandardSave(state),
+                params=ocp.args.StandardSave(params),
+                about=ocp.args.JsonSave(header),
+            )
+            manager.save(epoch, args=items, force=True)
+            manager.wait_until_finished()
+
+    def epochs(self, kind: str = LAST) -> list[int]:
+        """Epochs of the complete checkpoints, oldest first."""
+        folder = self.directory / kind
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        return sorted(int(name) for name in names if name.isdigit())
+
+    def about(self, kind: str, epoch: int) -> dict[str, Any]:
+        """The header of a checkpoint; `CheckpointError` if it is not one of ours."""
+        import orbax.checkpoint as ocp
+
+        folder = self.directory / kind / str(epoch)
+        try:
+            header = ocp.Checkpointer(ocp.JsonCheckpointHandler()).restore(folder / "about")
+        except Exception as error:  # Orbax raises many kinds for damaged or foreign folders
+            raise self._unreadable(kind, epoch, error) from error
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise CheckpointError(f"{folder} is not a checkpoint of this program")
+        if header["rules"] != RULES_VERSION:
+            raise CheckpointError(
+                f"{folder} was made for rules {header['rules']}, this is {RULES_VERSION}"
+            )
+        return header
+
+    def restore(self, kind: str, epoch: int, item: str, like: Any) -> Any:
+        """An item with the structure, shapes and placement of `like`, verified by its digest."""
+        import orbax.checkpoint as ocp
+
+        header = self.about(kind, epoch)
+        folder = self.directory / kind / str(epoch) / item
+        try:
+            handler = ocp.Checkpointer(ocp.StandardCheckpointHandler())
+            found = handler.restore(folder, args=ocp.args.StandardRestore(like))
+        except Exception as error:
+            raise self._unreadable(kind, epoch, error) from error
+        if digest(found) != header["digests"][item]:
+            raise self._unreadable(kind, epoch, "its content does not match its digest")
+        return found
+
+    def remove(self, kind: str, epoch: int) -> None:
+        """Deletes a checkpoint."""
+        if jax.process_index() == 0:
+            shutil.rmtree(self.directory / kind / str(epoch), ignore_errors=True)
+
+    def _manager(self, kind: str) -> Any:
+        import orbax.checkpoint as ocp
+
+        folder = self.directory / kind
+        for stale in folder.glob("*.orbax-checkpoint-tmp*"):  # of a run that was killed
+            shutil.rmtree(stale, ignore_errors=True)
+        keep = 2 if kind == LAST else 1
+        options = ocp.CheckpointManagerOptions(max_to_keep=keep, create=True)
+        return ocp.CheckpointManager(folder, options=options)
+
+    def _unreadable(self, kind: str, epoch: int, reason: object) -> CheckpointError:
+        first = (str(reason).strip() or repr(reason)).splitlines()[0][:200]
+        others = [
+            f"{k}/{e}" for k in (LAST, BEST) for e in self.epochs(k) if (k, e) != (kind, epoch)
+        ]
+        offer = f"; there are also {', '.join(others)}" if others else ""
+        return CheckpointError(
+            f"cannot read checkpoint {self.directory / kind / str(epoch)}: {first}{offer}"
+        )
+
+
+def digest(tree: Any) -> str:
+    """SHA-256 over names, types and bytes of all leaves that this process can see whole."""
+    found = hashlib.sha256()
+    for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable:
+            if not leaf.is_fully_replicated:
+                continue  # parts of it live on other hosts
+            leaf = leaf.addressable_data(0)
+        array = np.asarray(leaf)
+        found.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()

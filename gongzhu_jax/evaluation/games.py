@@ -1,0 +1,198 @@
+"""Many games in lock step on the devices, with any players at any seats.
+
+All games are at the same stage. At each stage the games are ordered by the player that has to
+decide, and each player is asked in chunks of fixed size for its own games only. A move without a
+choice is played without asking anybody.
+"""
+
+import functools
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from gongzhu_jax import runtime
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.view import view
+from gongzhu_jax.players.protocol import BatchFn, Params, Player
+
+NO_PLAYER = -1
+"""In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
+
+CPU_CHUNK = 64
+"""Decisions a player makes at once on a CPU: a chunk that is not full costs as much as a full one,
+so on CPUs, where large batches gain little, chunks are small."""
+
+_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
+_SEATS = np.arange(NUM_SEATS, dtype=np.int8)
+_POLL_SECONDS = 0.002
+
+
+class FinishedGames(NamedTuple):
+    """B finished games, on the host."""
+
+    states: env.GameState  # [B]
+    points: np.ndarray  # [B, 4] int32, of each seat
+    illegal: np.ndarray  # [B] int8, stage of the first illegal play; NUM_CARDS if there was none
+
+
+def play_games(
+    players: Sequence[Player],
+    seat_player: np.ndarray,
+    owners: np.ndarray,
+    leaders: np.ndarray,
+    keys: jax.Array,
+    *,
+    mesh: Mesh | None = None,
+    chunk: int | None = None,
+) -> FinishedGames:
+    """Plays B games to the end. What happens in a game does not depend on the other games.
+
+    Args:
+      players: the players that sit at the tables.
+      seat_player: [B, 4], the index in `players` of who sits at each seat, or NO_PLAYER.
+      owners: [B, 52], the seat that each card is dealt to.
+      leaders: [B], the seat that leads the first trick.
+      keys: [B], one key a game; the key of a decision is folded from it and the stage.
+      mesh: devices to spread the games over; all of them unless told otherwise.
+      chunk: decisions that a player is asked for at once; the default suits the device.
+    """
+    mesh = mesh or runtime.games_mesh()
+    count, devices = len(owners), mesh.size
+    slots = -(-count // devices)
+    chunk = min(chunk or (CPU_CHUNK if jax.default_backend() == "cpu" else slots), slots)
+    play = _compiled(
+        tuple(player.act_batch for player in players), mesh, chunk, str(jax.random.key_impl(keys))
+    )
+    params = jax.device_put([player.params for player in players], runtime.on_all(mesh))
+
+    def spread(array: np.ndarray, filler: int) -> jax.Array:
+        """[B, ...] -> [slots, devices, ...]: neighbours go to different devices, so that the
+        games of a batch that is mostly padding still share the work out evenly."""
+        padding = np.full((slots * devices - count, *array.shape[1:]), filler, array.dtype)
+        padded = np.concatenate([array, padding]).reshape(slots, devices, *array.shape[1:])
+        return jax.device_put(padded, NamedSharding(mesh, _SPREAD))
+
+    finished = play(
+        params,
+        spread(np.asarray(seat_player, np.int8), NO_PLAYER),
+        spread(np.asarray(owners, np.int8), 0),
+        spread(np.asarray(leaders, np.int8), 0),
+        spread(np.asarray(jax.random.key_data(keys)), 0),
+    )
+    _wait(finished)
+
+    def collect(array: jax.Array) -> np.ndarray:
+        return _to_host(array).reshape(slots * devices, *array.shape[2:])[:count]
+
+    return FinishedGames(*jax.tree.map(collect, finished))
+
+
+_SPREAD = PartitionSpec(None, runtime.GAMES)
+
+
+@functools.lru_cache(maxsize=32)
+def _compiled(acts: tuple[BatchFn, ...], mesh: Mesh, chunk: int, key_impl: str):
+    """The program for these players, devices and chunks; parameters are arguments of it."""
+
+    def play(params, seat_player, owners, leaders, key_data):
+        keys = jax.random.wrap_key_data(key_data[:, 0], impl=key_impl)
+        finished = _play(acts, params, chunk, seat_player[:, 0], owners[:, 0], leaders[:, 0], keys)
+        return jax.tree.map(lambda leaf: leaf[:, None], finished)
+
+    sharded = jax.shard_map(
+        play,
+        mesh=mesh,
+        in_specs=(PartitionSpec(), _SPREAD, _SPREAD, _SPREAD, _SPREAD),
+        out_specs=_SPREAD,
+        # Loops of players (searches among them) do not carry the types that this would check.
+        check_vma=False,
+    )
+    return jax.jit(sharded)
+
+
+def _play(
+    acts: tuple[BatchFn, ...],
+    params: list[Params],
+    chunk: int,
+    seat_player: jax.Array,
+    owners: jax.Array,
+    leaders: jax.Array,
+    keys: jax.Array,
+) -> tuple[env.GameState, jax.Array, jax.Array]:
+    """The games of one device: the fields of `FinishedGames`."""
+
+    def play_stage(carry, _):
+        states, illegal = carry
+        movers = jax.vmap(env.player_to_move)(states)
+        legal = jax.vmap(env.legal_mask)(states)
+        cards = jnp.min(jnp.where(legal, _CARDS, np.int8(NUM_CARDS)), axis=1)
+        deciding = _who_decides(seat_player, movers, legal, len(acts))
+        order = jnp.argsort(deciding)
+        last = 0
+        for number, act in enumerate(acts):
+            first, last = last, last + jnp.sum(deciding == number)
+            decide = functools.partial(_decide, act, params[number], keys, states, movers)
+            cards = _ask_in_chunks(decide, order, first, last, chunk, cards)
+        allowed = jnp.any(legal & (cards[:, None] == _CARDS), axis=1)
+        illegal = jnp.where(allowed, illegal, jnp.minimum(illegal, states.stage))
+        return (jax.vmap(env.step)(states, cards), illegal), None
+
+    states = jax.vmap(env.from_owners)(owners, leaders)
+    illegal = jnp.full(len(owners), NUM_CARDS, jnp.int8)
+    (states, illegal), _ = jax.lax.scan(play_stage, (states, illegal), length=NUM_CARDS)
+    return states, jax.vmap(env.scores)(states), illegal
+
+
+def _who_decides(
+    seat_player: jax.Array, movers: jax.Array, legal: jax.Array, num_players: int
+) -> jax.Array:
+    """The index of the player to ask in each game, [B]; `num_players` where nobody is asked."""
+    player = jnp.sum(jnp.where(movers[:, None] == _SEATS, seat_player, 0), axis=1, dtype=jnp.int8)
+    choice = jnp.sum(legal, axis=1, dtype=jnp.int8) > 1
+    return jnp.where(choice & (player != NO_PLAYER), player, jnp.int8(num_players))
+
+
+def _decide(
+    act: BatchFn,
+    params: Params,
+    keys: jax.Array,
+    states: env.GameState,
+    movers: jax.Array,
+    games: jax.Array,
+) -> jax.Array:
+    """The cards of one player in the games of these numbers."""
+    states, movers, keys = jax.tree.map(lambda leaf: leaf[games], (states, movers, keys))
+    keys = jax.vmap(jax.random.fold_in)(keys, states.stage)
+    return act(params, keys, jax.vmap(view)(states, movers)).astype(jnp.int8)
+
+
+def _ask_in_chunks(decide, order, first, last, chunk: int, cards: jax.Array) -> jax.Array:
+    """`cards` with the decisions for the games `order[first:last]` put in."""
+
+    def ask(number, cards):
+        places = first + number * chunk + np.arange(chunk)
+        # A chunk that is not full repeats the last game: the player never sees a game of others,
+        # and the same card is put in twice.
+        games = order[jnp.minimum(places, last - 1)]
+        return cards.at[games].set(decide(games))
+
+    return jax.lax.fori_loop(0, (last - first + chunk - 1) // chunk, ask, cards)
+
+
+def _wait(arrays) -> None:
+    """Waits in Python, so that Ctrl-C is heard before the games are over."""
+    while not all(leaf.is_ready() for leaf in jax.tree.leaves(arrays)):
+        time.sleep(_POLL_SECONDS)
+
+
+def _to_host(array: jax.Array) -> np.ndarray:
+    if jax.process_count() > 1:
+        return multihost_utils.process_allgather(array, tiled=True)
+    return np.asarray(array)

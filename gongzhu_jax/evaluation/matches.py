@@ -1,0 +1,114 @@
+"""Two against two on duplicate deals: how strong one player is against another.
+
+Each deal is played again with every hand, and the lead, moved one seat on, so that the other team
+gets those hands. The mean margin of a deal's plays is one observation.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+
+from gongzhu_jax import players
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.evaluation import stats
+from gongzhu_jax.evaluation.deals import Deals
+from gongzhu_jax.evaluation.tables import ProgressFn, Table, TableOptions, TableResult
+from gongzhu_jax.players.protocol import Player
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The first player's team, at seats 0 and 2, against the second's."""
+
+    table: TableResult
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.table.names[0], self.table.names[1]
+
+    @cached_property
+    def margins(self) -> np.ndarray:
+        """[n] float64: points of the first team minus those of the second, mean over the plays of
+        each deal."""
+        points = self.table.points
+        return (points[..., 0::2].sum(-1) - points[..., 1::2].sum(-1)).mean(-1)
+
+    @cached_property
+    def estimate(self) -> stats.Estimate:
+        """Mean margin and its standard error over deals."""
+        return stats.estimate(self.margins)
+
+    @property
+    def mean(self) -> float:
+        return self.estimate.mean
+
+    @property
+    def standard_error(self) -> float:
+        return self.estimate.standard_error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.estimate.interval
+
+    @property
+    def win_rate(self) -> float:
+        return stats.win_rate(self.margins)
+
+    @property
+    def draw_rate(self) -> float:
+        return stats.draw_rate(self.margins)
+
+    @property
+    def interrupted(self) -> bool:
+        return self.table.interrupted
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of the match as plain types, for a results file."""
+        return {
+            "players": list(self.names),
+            **self.estimate.summary(),
+            "win_rate": self.win_rate,
+            "draw_rate": self.draw_rate,
+            **self.table.summary(),
+        }
+
+
+def play_match(
+    player: Player,
+    opponent: Player,
+    deals: Deals | int,
+    *,
+    keep_records: bool = False,
+    on_progress: ProgressFn | None = None,
+    **options: Unpack[TableOptions],
+) -> MatchResult:
+    """Two of `player` against two of `opponent` on `deals`, or on that many deals of the seed.
+
+    `rotations` is 2 or 4; see `Table` for it and the other options.
+    """
+    return MatchResult(
+        match_table(player, opponent, **options).play(
+            deals, keep_records=keep_records, on_progress=on_progress
+        )
+    )
+
+
+def match_table(player: Player, opponent: Player, **options: Unpack[TableOptions]) -> Table:
+    """The table of a match, to play at it more than once."""
+    table = Table((player, opponent, player, opponent), **options)
+    if table.rotations not in (2, 4):
+        raise ConfigError(f"in a match rotations must be 2 or 4, not {table.rotations}")
+    return table
+
+
+def wpg(
+    player: Player,
+    deals: Deals | int,
+    *,
+    on_progress: ProgressFn | None = None,
+    **options: Unpack[TableOptions],
+) -> MatchResult:
+    """Winning points over Mr. Greed: the paper's measure of strength. It uses 1024 deals."""
+    return play_match(player, players.make("greed"), deals, on_progress=on_progress, **options)

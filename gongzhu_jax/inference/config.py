@@ -1,0 +1,76 @@
+"""Settings of the inference player: which hidden deals it imagines and how much each counts."""
+
+from dataclasses import dataclass, field
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.search.config import SearchConfig
+
+_CHOICES = {
+    "sampler": ("uniform", "stratified"),
+    "stratum_weights": ("equal", "exact"),
+    "weights": ("none", "iec", "bayes"),
+    "factor": ("exponential", "clipped"),
+    "regret": ("all", "suit"),
+    "inputs": ("averaged", "onehot"),
+    "slices": ("important", "every"),
+}
+
+
+@dataclass(frozen=True)
+class ScenarioConfig:
+    """How scenarios are drawn (section 5, stratified sampling)."""
+
+    sampler: str = "stratified"  # "uniform" (US) or "stratified" (SS)
+    draws: int = 9  # deals; with strata the largest number, shared equally among them
+    key_cards: int = 2  # cards whose placement makes the strata
+    stratum_weights: str = "equal"  # "equal" (paper) or "exact": each stratum's share of deals
+
+    def __post_init__(self) -> None:
+        _check_choices(self)
+        if self.draws < 1 or self.key_cards < 0:
+            raise ConfigError("draws must be at least 1 and key_cards at least 0")
+        if self.sampler == "stratified" and self.draws < self.strata:
+            raise ConfigError(
+                f"{self.key_cards} key cards make up to {self.strata} strata, "
+                f"so draws must be at least {self.strata}, not {self.draws}"
+            )
+
+    @property
+    def strata(self) -> int:
+        return 3**self.key_cards
+
+
+@dataclass(frozen=True)
+class WeightConfig:
+    """How scenarios are weighted by the history (section 5, integral over equivalent class)."""
+
+    weights: str = "iec"  # "none", "iec", or "bayes": the normalised product
+    beta: float = 0.015  # certainty of the belief, per point of regret
+    factor: str = "exponential"  # exp(-beta regret) (paper) or max(1 - beta regret, 0.1), "clipped"
+    regret: str = "all"  # against all legal cards (paper) or those of the "suit" played
+    slices: str = "important"  # which plays of the others count; "every" is all of them
+    min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
+    suit_rule: bool = True  # of important slices: when following, only the suit led counts
+    inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
+    chunk: int = 512  # slices per network batch
+
+    def __post_init__(self) -> None:
+        _check_choices(self)
+        if self.beta < 0 or not 2 <= self.min_rank <= 14 or self.chunk < 1:
+            raise ConfigError("beta must be >= 0, min_rank from 2 to 14, chunk at least 1")
+
+
+def _check_choices(config: object) -> None:
+    for name, choices in _CHOICES.items():
+        value = getattr(config, name, choices[0])
+        if value not in choices:
+            raise ConfigError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class InferenceConfig:
+    """A whole decision. Defaults: ScrofaZero of the paper, SS with IEC, 10 + 2 x legal."""
+
+    scenarios: ScenarioConfig = field(default_factory=ScenarioConfig)
+    weights: WeightConfig = field(default_factory=WeightConfig)
+    search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10))

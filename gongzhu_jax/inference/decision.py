@@ -1,0 +1,119 @@
+"""A decision under hidden information: scenarios, their weights, a search of each, and the
+weighted average of Q (sections 4 and 5). Axes: B decisions, N scenarios each."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+
+from gongzhu_jax.game.view import PublicView, with_deal
+from gongzhu_jax.game.view import legal_mask as legal_of_view
+from gongzhu_jax.inference.config import InferenceConfig
+from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
+from gongzhu_jax.network.registry import Network
+from gongzhu_jax.search.mcts import best_card, network_policy_value, search
+
+
+class InferenceParams(struct.PyTreeNode):
+    """What may change without compiling anew."""
+
+    network: Any
+    beta: jax.Array  # [] float32
+    exploration: jax.Array  # [] float32, c of UCB1
+
+
+class Decision(struct.PyTreeNode):
+    """What was thought, for the move and for whoever asks why."""
+
+    card: jax.Array  # [B] int8
+    q: jax.Array  # [B, 52] weighted average in points; -inf for illegal cards, and where forced
+    scenario_q: jax.Array  # [B, N, 52]
+    weight: jax.Array  # [B, N] normalised
+    scenarios: Scenarios  # [B]
+    demanded: jax.Array  # [] int32, evaluations that scenarios, budgets and slices ask for
+    evaluated: jax.Array  # [] int32, evaluations made
+
+
+def make_params(network_params: Any, config: InferenceConfig) -> InferenceParams:
+    return InferenceParams(
+        network=network_params,
+        beta=jnp.float32(config.weights.beta),
+        exploration=jnp.float32(config.search.exploration),
+    )
+
+
+def decide(
+    params: InferenceParams,
+    keys: jax.Array,
+    views: PublicView,
+    network: Network,
+    config: InferenceConfig,
+) -> Decision:
+    """Decides for every view, [B], each with its own key, whatever the others are."""
+    split = jax.vmap(jax.random.split)(keys)
+    scenarios = jax.vmap(draw_scenarios, (0, 0, None))(split[:, 0], views, config.scenarios)
+    return decide_in(params, split[:, 1], views, scenarios, network, config)
+
+
+def decide_in(
+    params: InferenceParams,
+    keys: jax.Array,
+    views: PublicView,
+    scenarios: Scenarios,
+    network: Network,
+    config: InferenceConfig,
+) -> Decision:
+    """Decides in given scenarios."""
+    legal = jax.vmap(legal_of_view)(views)
+    has_choice = jnp.sum(legal, axis=-1) > 1
+    by_history, slices, slices_evaluated = log_weights(
+        params.network, views, scenarios.holder, params.beta, network, config.weights
+    )
+    weight = normalise(scenarios.log_weight + by_history)
+
+    states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states)
+    active = scenarios.valid & has_choice[:, None]
+    result = search(
+        params.network,
+        keys[0],  # UCB1 draws nothing at random; the Gumbel policy draws for the whole batch
+        flat,
+        network_policy_value(network),
+        config.search,
+        active=active.reshape(-1),
+        exploration=params.exploration,
+    )
+    scenario_q = result.q.reshape(*scenarios.valid.shape, -1)
+    q = weighted_mean(scenario_q, weight, legal & has_choice[:, None])
+    return Decision(
+        card=jax.vmap(best_card)(keys, q, legal),
+        q=q,
+        scenario_q=scenario_q,
+        weight=weight,
+        scenarios=scenarios,
+        demanded=result.demanded + slices,
+        evaluated=result.evaluated + slices_evaluated,
+    )
+
+
+def normalise(log_weight: jax.Array) -> jax.Array:
+    """Weights [..., N] that sum to 1 from unnormalised logs; all 0 if no scenario is valid."""
+    return jnp.where(
+        jnp.any(log_weight > -jnp.inf, axis=-1, keepdims=True),
+        jax.nn.softmax(log_weight, axis=-1),
+        0.0,
+    )
+
+
+def weighted_mean(scenario_q: jax.Array, weight: jax.Array, legal: jax.Array) -> jax.Array:
+    """[B, 52] from [B, N, 52] and [B, N]; -inf where not legal."""
+    known = jnp.where(scenario_q > -jnp.inf, scenario_q, 0.0)
+    mean = jnp.einsum("bnc,bn->bc", known, weight, precision=jax.lax.Precision.HIGHEST)
+    return jnp.where(legal, mean, -jnp.inf)
+
+
+def effective_sample_size(weight: jax.Array) -> jax.Array:
+    """1 / sum of squares of normalised weights [..., N]: how many equal ones they are worth."""
+    return 1 / jnp.maximum(jnp.sum(jnp.square(weight), axis=-1), 1e-12)

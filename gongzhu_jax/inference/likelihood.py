@@ -1,0 +1,101 @@
+"""Weights of scenarios by the history: IEC and the naive Bayes product (section 5).
+
+A slice is one play of the history. In a scenario its actor's hand at that moment is known, so the
+policy network says how much the actor gave away with the card: its regret. Axes: B decisions,
+N scenarios each.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gongzhu_jax import ragged
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
+from gongzhu_jax.game.view import PublicView, with_deal
+from gongzhu_jax.inference.config import WeightConfig
+from gongzhu_jax.network.features import encode, encode_averaged
+from gongzhu_jax.network.policy_value import POLICY_SHARPNESS
+from gongzhu_jax.network.registry import Network
+
+SMALLEST_FACTOR = 0.1
+"""Of the clipped line."""
+LOWEST_RANK = 2
+"""The number that players call the rank of a two."""
+
+
+def counted_slices(view: PublicView, config: WeightConfig) -> jax.Array:
+    """Which plays of the history count for the viewer's decision, bool[52]."""
+    card = jnp.maximum(view.plays, 0)
+    by_others = (view.plays >= 0) & (view.seats != view.seat)
+    if config.slices == "every":
+        return by_others
+    high = jnp.asarray(RANK)[card] + LOWEST_RANK >= config.min_rank
+    lead = view.trick[0]
+    of_suit = (lead < 0) | (card // NUM_RANKS == lead // NUM_RANKS)
+    return by_others & high & (of_suit | (not config.suit_rule))
+
+
+def slice_log_factor(
+    logits: jax.Array,
+    state: env.GameState,
+    card: jax.Array,
+    beta: jax.Array,
+    config: WeightConfig,
+) -> jax.Array:
+    """log of the factor by which a play of `card` at `state` changes a scenario's weight."""
+    legal = env.legal_mask(state)
+    q = logits / POLICY_SHARPNESS
+    if config.weights == "bayes":
+        scaled = jnp.where(legal, beta * q, -jnp.inf)
+        return jax.nn.log_softmax(scaled)[card]
+    compared = (
+        legal & (jnp.asarray(SUIT) == card // NUM_RANKS) if config.regret == "suit" else legal
+    )
+    regret = jnp.max(jnp.where(compared, q, -jnp.inf)) - q[card]
+    if config.factor == "clipped":
+        return jnp.log(jnp.maximum(1 - beta * regret, SMALLEST_FACTOR))
+    return -beta * regret
+
+
+def log_weights(
+    params: Any,
+    views: PublicView,
+    holder: jax.Array,
+    beta: jax.Array,
+    network: Network,
+    config: WeightConfig,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Unnormalised log weight of each scenario, float32[B, N]; the slices that count, over all
+    scenarios; and the slices given to the network.
+
+    Args:
+      views: [B].
+      holder: [B, N, 52], the scenarios.
+      beta: traced, in place of the number in `config`, so that a sweep compiles once.
+    """
+    batch, draws = holder.shape[:2]
+    if config.weights == "none":
+        return jnp.zeros((batch, draws)), jnp.int32(0), jnp.int32(0)
+    counts = jax.vmap(counted_slices, (0, None))(views, config)  # [B, 52]
+    # Stages of the slices that count come first; a decision's scenarios share them.
+    stages = jnp.argsort(~counts, axis=1, stable=True)
+    slices = jnp.sum(counts, axis=1)
+    encoder = encode_averaged if config.inputs == "averaged" else encode
+
+    def evaluate(total, decision, number, live):
+        scenario = number // jnp.maximum(slices[decision], 1)
+        stage = stages[decision, number % jnp.maximum(slices[decision], 1)]
+        view = jax.tree.map(lambda leaf: leaf[decision], views)
+        before = jax.vmap(env.rewind)(jax.vmap(with_deal)(view, holder[decision, scenario]), stage)
+        card = jnp.take_along_axis(view.plays, stage[:, None], axis=1)[:, 0]
+        logits, _ = network.apply(params, jax.vmap(encoder)(before))
+        factor = jax.vmap(slice_log_factor, (0, 0, 0, None, None))(
+            logits, before, card, beta, config
+        )
+        return total.at[jnp.where(live, decision, batch), scenario].add(factor, mode="drop")
+
+    items = slices * draws
+    total, evaluated = ragged.loop(items, config.chunk, evaluate, jnp.zeros((batch, draws)))
+    return total, jnp.sum(items), evaluated

@@ -1,0 +1,222 @@
+"""Exact uniform sampling of the hidden hands (the paper's US), without rejection.
+
+How many cards of a suit each opponent gets is its split (a, b, c). A split of u cards can be dealt
+in u! / (a! b! c!) ways, so sums over splits count deals. Suits are taken in two pairs, (S, H) and
+(D, C): first how many cards of the first pair go to opponents 0 and 1, then the split of one suit
+of each pair; the rest follows. With these numbers drawn in proportion to the deals behind them and
+the cards of each suit shuffled, every deal that agrees with the constraints is equally likely.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_RANKS, NUM_SUITS
+from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
+
+SIZES = NUM_RANKS + 1
+"""Numbers of cards, 0 to 13, of an opponent in a suit or in a pair of suits."""
+
+_UNIFORM_BITS = 23
+_NUM_PICKS = 6  # two for the numbers of the first pair, two for one suit of each pair
+
+
+def _multinomials() -> np.ndarray:
+    """[u, a, b]: ways to deal u cards as a, b and the rest; 0 where a + b > u."""
+    factorial = np.cumprod([1, *range(1, SIZES)], dtype=np.int64)
+    u, a, b = np.indices((SIZES,) * 3)
+    c = u - a - b
+    ways = factorial[u] // (factorial[a] * factorial[b] * factorial[np.maximum(c, 0)])
+    return np.where(c >= 0, ways, 0)
+
+
+_WAYS = _multinomials()
+_A, _B = np.indices((SIZES, SIZES))
+_DIFFERENCE = np.arange(SIZES)[:, None] - np.arange(SIZES)[None, :]  # [i, j]: i - j
+
+
+class Deals(struct.PyTreeNode):
+    """All deals that agree with some constraints, counted. float32; exact up to 2**24.
+
+    x and y are cards of a pair of suits for opponents 0 and 1, a and b cards of one suit for them.
+    """
+
+    unseen: Any  # [52] bool
+    capacities: Any  # [3] cards of each opponent
+    ways: Any  # [4, 14, 14], [suit, a, b]: ways to deal the suit
+    pairs: Any  # [2, 14, 14, 14], [pair, x, y, a]: ways to deal the pair with a of its first suit
+    joint: Any  # [14, 14], [x, y] of the first pair: ways to deal everything
+    total: Any  # [] number of deals
+
+
+def count_deals(known: Constraints) -> Deals:
+    """The table of all deals. On the host, given numpy arrays, in exact whole numbers (int64)."""
+    host = isinstance(known.unseen, np.ndarray)
+    xp, dtype = (np, np.int64) if host else (jnp, jnp.float32)
+    in_suit = known.unseen.reshape(NUM_SUITS, NUM_RANKS).sum(axis=1)
+    c = in_suit[:, None, None] - _A - _B
+    fits = [(number == 0) | known.allowed[i][:, None, None] for i, number in enumerate((_A, _B, c))]
+    ways = xp.where(fits[0] & fits[1] & fits[2], xp.asarray(_WAYS, dtype)[in_suit], 0)
+    pairs = xp.stack([_pair_ways(xp, ways[0], ways[1]), _pair_ways(xp, ways[2], ways[3])])
+    first, second = pairs.sum(axis=3)
+    # The second pair has to hold what the first leaves of the two capacities.
+    x, y = (known.capacities[i].astype(np.int32) - np.arange(SIZES) for i in range(2))
+    rest = second[xp.clip(x, 0, NUM_RANKS)][:, xp.clip(y, 0, NUM_RANKS)]
+    possible = ((x >= 0) & (x < SIZES))[:, None] & ((y >= 0) & (y < SIZES))[None, :]
+    # With the room of opponents 0 and 1 filled exactly, that of opponent 2 is as well.
+    possible = possible & (known.capacities.sum() == in_suit.sum())
+    joint = xp.where(possible, first * rest, 0)
+    return Deals(known.unseen, known.capacities.astype(np.int32), ways, pairs, joint, joint.sum())
+
+
+def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
+    """[x, y, a]: sum over b of first[a, b] * second[x - a, y - b]."""
+    possible = _DIFFERENCE >= 0
+    shifted = xp.where(possible, second[:, np.maximum(_DIFFERENCE, 0)], 0)  # [x - a, y, b]
+    ways = xp.einsum("xyb,ab->xya", shifted, first)
+    a = np.arange(SIZES)
+    skewed = ways[np.maximum(_DIFFERENCE, 0)[:, None, :], a[None, :, None], a[None, None, :]]
+    return xp.where(possible[:, None, :], skewed, 0)
+
+
+def log_count_deals(known: Constraints) -> jax.Array:
+    """log of the number of deals that agree, float32; -inf if there is none."""
+    return jnp.log(count_deals(known).total)
+
+
+def draw(key: jax.Array, deals: Deals, n: int) -> jax.Array:
+    """`n` independent uniform deals: the opponent, int8[n, 52], who gets each unseen card.
+
+    NOBODY for the other cards; for all cards if there is no deal at all.
+    """
+    bits = jax.random.bits(key, (n, NUM_CARDS + _NUM_PICKS), jnp.uint32)
+    return jax.vmap(lambda words: _draw_one(words, deals))(bits)
+
+
+def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
+    # 23 bits: then uniform * total < total also after rounding, so no pick is ever empty.
+    scale = np.float32(2.0**-_UNIFORM_BITS)
+    uniforms = (words[:_NUM_PICKS] >> (32 - _UNIFORM_BITS)).astype(jnp.float32) * scale
+    numbers = iter([uniforms[i] for i in range(_NUM_PICKS)])
+
+    def choose(weights, _):
+        ends = _running_sum(weights)
+        return _pick(ends, next(numbers) * ends[-1])
+
+    a, b, _ = _splits(deals, choose, jnp.float32(0))
+    # A card's place among the unseen cards of its suit after shuffling them.
+    order = words[_NUM_PICKS:].reshape(NUM_SUITS, NUM_RANKS)
+    unseen = deals.unseen.reshape(NUM_SUITS, NUM_RANKS)
+    before = (order[:, None, :] < order[:, :, None]) & unseen[:, None, :]
+    place = jnp.sum(before, axis=2, dtype=jnp.int8)
+    opponent = (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None])
+    return _only_unseen(deals, opponent)
+
+
+def nth(deals: Deals, index: jax.Array) -> jax.Array:
+    """Deal number `index`, 0 to total - 1, in a fixed order of all deals: int8[52] as in `draw`.
+
+    Precondition: total <= 2**23.
+    """
+    a, b, ranks = _splits(
+        deals, lambda weights, rank: _pick(_running_sum(weights), rank), index.astype(jnp.float32)
+    )
+    unseen = deals.unseen.reshape(NUM_SUITS, NUM_RANKS)
+    c = jnp.sum(unseen, axis=1) - a - b
+    opponent = jax.vmap(_nth_arrangement)(unseen, jnp.stack([a, b, c], axis=1), ranks)
+    return _only_unseen(deals, opponent)
+
+
+def _splits(
+    deals: Deals, choose: Callable[[jax.Array, jax.Array], Any], rank: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The split of each suit: a and b, int8[4], and the rank, [4], of the deal within it.
+
+    `choose` takes weights and a rank below their sum, and gives an index and the rank within it.
+    """
+    x, rank = choose(jnp.sum(deals.joint, axis=1), rank)
+    y, rank = choose(deals.joint[x], rank)
+    capacities = deals.capacities
+    ranks = _digits(rank, jnp.sum(deals.pairs[0, x, y]))
+    a, b, within = [], [], []
+    for pair, x, y in ((0, x, y), (1, capacities[0] - x, capacities[1] - y)):
+        first, second = deals.ways[2 * pair], deals.ways[2 * pair + 1]
+        a0, rank = choose(deals.pairs[pair, x, y], ranks[pair])
+        other = y - np.arange(SIZES)
+        others = jnp.where(other >= 0, second[x - a0, jnp.maximum(other, 0)], 0)
+        b0, rank = choose(first[a0] * others, rank)
+        a += [a0, x - a0]
+        b += [b0, y - b0]
+        within += _digits(rank, first[a0, b0])
+    return jnp.stack(a).astype(jnp.int8), jnp.stack(b).astype(jnp.int8), jnp.stack(within)
+
+
+def _digits(rank: jax.Array, base: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """A rank in a product of two numbers of ways as the rank in each; `base` is the first."""
+    high = jnp.floor(rank / jnp.maximum(base, 1))
+    return rank - high * base, high
+
+
+def _running_sum(weights: jax.Array) -> list[jax.Array]:
+    # One after the other: then an entry of weight 0 adds exactly nothing and is never picked.
+    ends = [weights[0]]
+    for i in range(1, weights.shape[0]):
+        ends.append(ends[-1] + weights[i])
+    return ends
+
+
+def _pick(ends: list[jax.Array], rank: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Index of the first weight whose running sum is above `rank`, and the rank within it."""
+    index = sum((rank >= end).astype(jnp.int32) for end in ends[:-1])
+    below = sum(jnp.where(index == i + 1, end, 0) for i, end in enumerate(ends[:-1]))
+    return index, rank - below
+
+
+def _nth_arrangement(unseen: jax.Array, room: jax.Array, rank: jax.Array) -> jax.Array:
+    """The opponent of each card of one suit, int8[13], in arrangement number `rank`."""
+
+    def give(carry, is_unseen):
+        room, ways, rank = carry
+        shares = ways * room / jnp.maximum(jnp.sum(room), 1)
+        i, rank_within = _pick(_running_sum(shares), rank)
+        gets = (i == np.arange(NUM_OPPONENTS)) & is_unseen
+        ways_left = jnp.where(is_unseen, jnp.sum(jnp.where(gets, shares, 0)), ways)
+        return (room - gets, ways_left, jnp.where(is_unseen, rank_within, rank)), i
+
+    room = room.astype(jnp.int32)
+    ways = jnp.asarray(_WAYS, jnp.float32)[jnp.sum(room), room[0], room[1]]
+    return jax.lax.scan(give, (room.astype(jnp.float32), ways, rank), unseen)[1]
+
+
+def _only_unseen(deals: Deals, opponent: jax.Array) -> jax.Array:
+    dealt = deals.unseen & (deals.total > 0)
+    return jnp.where(dealt, opponent.reshape(NUM_CARDS).astype(jnp.int8), jnp.int8(NOBODY))
+
+
+def sample(key: jax.Array, view: PublicView, n: int) -> jax.Array:
+    """`n` independent deals, uniform over all that agree with `view`: holder seats, int8[n, 52].
+
+    The viewer's own cards are held by the viewer, played cards by NOBODY. If no deal agrees with
+    the view, the unseen cards are held by NOBODY too; `is_feasible` tells.
+    """
+    return holders(view, draw(key, count_deals(constraints(view)), n))
+
+
+def log_count(view: PublicView) -> jax.Array:
+    """log of the number of deals that agree with `view`, float32; -inf if there is none."""
+    return log_count_deals(constraints(view))
+
+
+def is_feasible(view: PublicView) -> jax.Array:
+    """Whether any deal agrees with `view`, bool."""
+    return count_deals(constraints(view)).total > 0
+
+
+def count(view: PublicView) -> int:
+    """The exact number of deals that agree with `view`. On the host."""
+    return int(count_deals(jax.tree.map(np.asarray, constraints(view))).total)

@@ -1,0 +1,179 @@
+"""Mr. Greed: the best value of the current trick, summed over deals of the hidden cards."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.view import PublicView, legal_mask, played_mask
+from gongzhu_jax.inference import sampling
+from gongzhu_jax.inference.constraints import constraints, holders
+from gongzhu_jax.players.lanes import sum_of_values
+from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.players.uniform import draw_card, evenly
+
+MAX_ENUMERATED = 40
+"""Up to so many deals of the hidden cards, all of them are used instead of a sample."""
+
+_BONUS_TRICKS = 3
+_BONUS_WEIGHT = 30
+_LAST = NUM_SEATS - 1
+_LANES = 1280  # games times deals at once: enough for long vectors, few enough for the caches
+
+# Slots for a hand by position in the trick: hands are rounded up to one of these sizes. Work grows
+# with the power 4, 3, 2, 1 of the size, and every size costs compile time.
+_SLOT_SIZES = ((4, 7, 10, 13), (6, 13), (13,), (13,))
+
+
+@dataclass(frozen=True)
+class GreedyConfig:
+    """Options of Mr. Greed."""
+
+    samples: int = 20
+    """Deals of the hidden cards for each decision."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 1:
+            raise PlayerError(f"samples must be a whole number from 1 on, not {self.samples!r}")
+
+
+def make(config: GreedyConfig) -> Player:
+    """The player named "greed"."""
+    return Player(
+        name="greed",
+        config=config,
+        act_batch=lambda params, keys, views: _act_in_groups(config.samples, keys, views),
+    )
+
+
+def totals(view: PublicView, deals: jax.Array) -> jax.Array:
+    """Total of each card, float32[52], over `deals`: holders [D, 52] of the hidden cards.
+
+    -inf for illegal cards. Playing last, hidden cards play no part: the value of the one trick.
+    """
+    views, deals = jax.tree.map(lambda leaf: leaf[None], (view, deals))
+    return totals_batch(views, deals, jnp.ones(deals.shape[:2], bool))[0]
+
+
+def totals_batch(
+    views: PublicView, deals: jax.Array, used: jax.Array, samples: int = GreedyConfig.samples
+) -> jax.Array:
+    """`totals` of G games, float32[G, 52], over those of the deals [G, D, 52] that are `used`."""
+    return _finish(views, _add_values(views, deals, used), samples)
+
+
+def _act_in_groups(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
+    """Cards int8[B]: one group of games after the other, so that memory does not grow with B."""
+    num_games = keys.shape[0]
+    size = min(num_games, max(1, _LANES // samples))
+    num_groups = -(-num_games // size)
+    index = np.arange(num_groups * size) % num_games  # the last group is filled up with others
+    groups = jax.tree.map(
+        lambda leaf: leaf[index].reshape(num_groups, size, *leaf.shape[1:]), (keys, views)
+    )
+    cards = jax.lax.map(lambda group: _act(samples, *group), groups)
+    return cards.reshape(-1)[:num_games]
+
+
+def _act(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
+    """The cards of one group, int8[G]."""
+    keys = jax.vmap(jax.random.split)(keys)
+    last = _position(views) == _LAST
+    total = jax.lax.cond(
+        jnp.all(last),
+        lambda: jnp.zeros((last.shape[0], NUM_CARDS), jnp.int32),
+        lambda: _over_deals(samples, keys[:, 0], views),
+    )
+    total = _finish(views, total, samples)
+    best = total == jnp.max(total, axis=1, keepdims=True)
+    # Playing last, nothing is left to chance and ties go to the first card.
+    first = jnp.argmax(best, axis=1).astype(jnp.int8)
+    drawn = jax.vmap(lambda key, mask: draw_card(key, evenly(mask)))(keys[:, 1], best)
+    return jnp.where(last, first, drawn)
+
+
+def _over_deals(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
+    """Sums, int32[G, 52], over the deals that each game needs: sampled, or all if few."""
+    deals = jax.vmap(lambda view: sampling.count_deals(constraints(view)))(views)
+    drawn = jax.vmap(lambda key, table: sampling.draw(key, table, samples))(keys, deals)
+    few = (deals.total <= MAX_ENUMERATED) & (_position(views) != _LAST)
+    needed = jnp.where(few, deals.total.astype(jnp.int32), samples)
+
+    def add_block(block, total):
+        number = block * samples + jnp.arange(samples)
+        chosen = jax.lax.cond(
+            jnp.any(few),
+            lambda: jnp.where(few[:, None, None], _numbered(deals, number), drawn),
+            lambda: drawn,
+        )
+        used = number < needed[:, None]
+        return total + _add_values(views, jax.vmap(holders)(views, chosen), used)
+
+    # One block; more only where deals are enumerated and outnumber the samples.
+    blocks = jnp.max(-(-needed // samples))
+    zero = jnp.zeros((few.shape[0], NUM_CARDS), jnp.int32)
+    return jax.lax.fori_loop(0, blocks, add_block, zero)
+
+
+def _numbered(deals: sampling.Deals, number: jax.Array) -> jax.Array:
+    """Deals of the given numbers, [G, D, 52], for each game."""
+    return jax.vmap(jax.vmap(sampling.nth, (None, 0)), (0, None))(deals, number)
+
+
+def _position(views: PublicView) -> jax.Array:
+    return views.stage % NUM_SEATS
+
+
+def _add_values(views: PublicView, deals: jax.Array, used: jax.Array) -> jax.Array:
+    """Sums over the used deals, int32[G, 52]; 0 for games at the last position."""
+    total = jnp.zeros((used.shape[0], NUM_CARDS), jnp.int32)
+    for position in range(_LAST):
+        total = _replace_at(position, total, views, deals, used)
+    return total
+
+
+def _finish(views: PublicView, total: jax.Array, samples: int) -> jax.Array:
+    """Totals, float32[G, 52], from the sums over deals: with all that does not depend on deals."""
+    num_games = total.shape[0]
+    no_deal = jnp.full((num_games, 1, NUM_CARDS), NOBODY, jnp.int8)
+    total = _replace_at(_LAST, total, views, no_deal, jnp.ones((num_games, 1), bool))
+    early = (_position(views) == 0) & (views.stage < _BONUS_TRICKS * NUM_SEATS)
+    bonus = jax.vmap(lambda view: _lead_bonus(view, samples))(views)
+    total = (total + jnp.where(early[:, None], bonus, 0)).astype(jnp.float32)
+    return jnp.where(jax.vmap(legal_mask)(views), total, -jnp.inf)
+
+
+def _replace_at(
+    position: int, total: jax.Array, views: PublicView, deals: jax.Array, used: jax.Array
+) -> jax.Array:
+    """`total` with the sums of the games at `position`. No work if there are none, and no more
+    than their largest hand asks for: games in lock step run just one branch."""
+    here = _position(views) == position
+    sizes = _SLOT_SIZES[position]
+    largest = jnp.max(jnp.where(here, jnp.sum(views.hand, axis=1), 0))
+    branches = [lambda n=n: sum_of_values(position, n, views, deals, used) for n in sizes]
+    which = jnp.sum(largest > np.array(sizes[:-1], np.int32))
+    found = jax.lax.cond(
+        jnp.any(here), lambda: jax.lax.switch(which, branches), lambda: total
+    )
+    return jnp.where(here[:, None], found, total)
+
+
+def _lead_bonus(view: PublicView, samples: int) -> jax.Array:
+    """For leading a suit of which the others have more each than I: int32[52]."""
+    masks = (played_mask(view.plays), view.hand)
+    played, mine = (jnp.sum(mask.reshape(NUM_SUITS, NUM_RANKS), axis=1) for mask in masks)
+    return jnp.repeat(jnp.asarray(_bonus_table(samples))[played, mine], NUM_RANKS)
+
+
+def _bonus_table(samples: int) -> np.ndarray:
+    """[played, mine]: in Python's floats, whose rounding before the truncation is in the rule."""
+    table = np.zeros((NUM_RANKS + 1, NUM_RANKS + 1), np.int32)
+    for played in range(NUM_RANKS + 1):
+        for mine in range(NUM_RANKS + 1 - played):
+            others = (NUM_RANKS - played - mine) / 3
+            table[played, mine] = int((others - mine) * _BONUS_WEIGHT * samples)
+    return table

@@ -1,0 +1,127 @@
+"""ScrofaZero and its simpler relatives: players that have a network.
+
+name            scenarios            weights   search
+raw             5 uniform deals      none      one visit per legal card
+policy          none needed          -         none: the best logit on the averaged input
+scrofa-simple   SS, up to 9 deals    none      10 + 2 x legal
+scrofa          SS, up to 9 deals    IEC       10 + 2 x legal
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gongzhu_jax.errors import ConfigError, PlayerError
+from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
+from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
+from gongzhu_jax.inference.decision import decide, make_params
+from gongzhu_jax.inference.sampling import sample
+from gongzhu_jax.network import NetworkConfig, encode, encode_averaged
+from gongzhu_jax.network.registry import Params
+from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.players.protocol import BatchFn, Player
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.mcts import best_card
+
+PRESETS: Mapping[str, InferenceConfig] = {
+    "raw": InferenceConfig(
+        ScenarioConfig(sampler="uniform", draws=5),
+        WeightConfig(weights="none"),
+        SearchConfig(base=0, per_legal=1),
+    ),
+    "scrofa-simple": InferenceConfig(weights=WeightConfig(weights="none")),
+    "scrofa": InferenceConfig(),
+}
+"""The paper's settings of each player; every field of the parts can be set as an option."""
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """Options of the player that has no search."""
+
+    inputs: str = "averaged"  # "averaged" (1/3 at each other seat) or "onehot"
+    draws: int = 5  # of "onehot": uniform deals over which the logits are averaged
+
+    def __post_init__(self) -> None:
+        if self.inputs not in ("averaged", "onehot"):
+            raise ConfigError(f"inputs must be averaged or onehot, not {self.inputs!r}")
+        if self.draws < 1:
+            raise ConfigError("draws must be at least 1")
+
+
+NAMES = (*PRESETS, "policy")
+
+
+def option_names(name: str) -> list[str]:
+    """What `make` and `from_network` accept for a player."""
+    parts = (PolicyConfig,) if name == "policy" else (ScenarioConfig, WeightConfig, SearchConfig)
+    return sorted({field.name for part in parts for field in fields(part)} | {"checkpoint"})
+
+
+def make(name: str, *, checkpoint: str | Path | None = None, **options: Any) -> Player:
+    """A player with the network of a checkpoint, or of the weights shipped with the package."""
+    network, params = load_weights(checkpoint)
+    return from_network(name, network, params, **options)
+
+
+def from_network(name: str, network: NetworkConfig, params: Params, **options: Any) -> Player:
+    """A player with this network. Players that differ in `params` only share their program."""
+    if unknown := sorted(set(options) - set(option_names(name)) - {"checkpoint"}):
+        raise PlayerError(
+            f"player {name!r} has no option {unknown[0]!r}; there are "
+            f"{', '.join(option_names(name))}"
+        )
+    if name == "policy":
+        config = PolicyConfig(**options)
+        return Player(name, config, _act_by_policy(network, config), params)
+    config = with_options(PRESETS[name], options)
+    # Numbers that are traced must not make a program of their own.
+    program = with_options(config, {"beta": 0.0, "exploration": 0.0})
+    return Player(name, config, _act_by_search(network, program), make_params(params, config))
+
+
+def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> InferenceConfig:
+    """`config` with each option put into the parts that have a field of its name."""
+
+    def updated(part: Any) -> Any:
+        names = {field.name for field in fields(part)}
+        return replace(part, **{key: value for key, value in options.items() if key in names})
+
+    return InferenceConfig(
+        updated(config.scenarios), updated(config.weights), updated(config.search)
+    )
+
+
+@functools.cache
+def _act_by_search(network_config: NetworkConfig, config: InferenceConfig) -> BatchFn:
+    network = make_network(network_config)
+    return lambda params, keys, views: decide(params, keys, views, network, config).card
+
+
+@functools.cache
+def _act_by_policy(network_config: NetworkConfig, config: PolicyConfig) -> BatchFn:
+    network = make_network(network_config)
+
+    def features(key: jax.Array, view: PublicView) -> jax.Array:
+        """[D, 434] of the deals that are averaged over."""
+        if config.inputs == "onehot":
+            deals = sample(key, view, config.draws)
+            return jax.vmap(lambda deal: encode(with_deal(view, deal)))(deals)
+        # Who holds an unseen card does not matter to the averaged input, only that it is held.
+        anybody = jnp.broadcast_to((view.seat + 1) % 4, view.hand.shape)
+        return encode_averaged(with_deal(view, anybody))[None]
+
+    def act_batch(params, keys, views):
+        split = jax.vmap(jax.random.split)(keys)
+        logits, _ = network.apply(params, jax.vmap(features)(split[:, 0], views))
+        legal = jax.vmap(legal_mask)(views)
+        mean = jnp.where(legal, jnp.mean(logits, axis=1), -jnp.inf)
+        return jax.vmap(best_card)(split[:, 1], mean, legal)
+
+    return act_batch

@@ -1,0 +1,184 @@
+"""What Mr. Greed thinks of one trick: the team's gain, and the relief at getting rid of a card.
+
+The last axis L of all arrays here is the lane: one game with one deal of its hidden cards. It is
+by far the longest, so that all work is a few operations on long vectors. Everything is a whole
+number, int32. n is the number of slots of a hand; what is said of "my" team is meant for the
+player who decides.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+from gongzhu_jax.game.cards import (
+    HEARTS,
+    NO_CARD,
+    NUM_CARDS,
+    NUM_RANKS,
+    PIG,
+    RANK,
+    SHEEP,
+    SUIT,
+    TRANSFORMER,
+    card_id,
+)
+from gongzhu_jax.game.scoring import PLAIN_POINTS
+
+ILLEGAL = -(2**20)
+"""Relief of a card that may not be played: far below every value."""
+
+KEY_CARDS = (PIG, SHEEP, TRANSFORMER)
+"""While one of these has not been seen, the cards above it have a value of their own."""
+
+
+def _table(values: dict[str, int]) -> np.ndarray:
+    table = np.zeros(NUM_CARDS + 1, np.int32)  # one more for empty slots
+    for name, value in values.items():
+        table[card_id(name)] = value
+    return table
+
+
+def _base_relief() -> np.ndarray:
+    by_rank = np.array([0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11], np.int32)
+    high_heart = (SUIT == HEARTS) & (RANK > RANK[card_id("H10")])
+    return np.append(np.where(high_heart, 0, by_rank[RANK]), ILLEGAL).astype(np.int32)
+
+
+_BASE = _base_relief()
+_POINTS = np.append(PLAIN_POINTS, 0).astype(np.int32)
+_PIG_UNSEEN = _table({"SA": 50, "SK": 30})
+_SHEEP_UNSEEN = _table({"DA": -30, "DK": -20, "DQ": -10})
+_TENTHS_UNSEEN = _table({"CA": 4, "CK": 3, "CQ": 2, "CJ": 1})  # of what C10 would double
+
+
+class Stakes(struct.PyTreeNode):
+    """What it means if one of the four players wins the trick. [L]"""
+
+    factor: jax.Array  # of the points: 2 if the winner holds C10, else 1; negative for the others
+    own: jax.Array  # what C10 would double besides: points taken and a share of those to come
+
+
+class Replies(struct.PyTreeNode):
+    """What a player may do who has yet to play to a trick of which the suit is known."""
+
+    strength: jax.Array  # [n, L] the card if it is of that suit, else NO_CARD: the highest wins
+    points: jax.Array  # [n, L] plain points
+    doubles: jax.Array  # [n, L] bool, it is C10
+    relief: jax.Array  # [n, L] ILLEGAL where it may not be played
+    stakes: Stakes
+    side: int = struct.field(pytree_node=False)  # 1 in my team, -1 in the other
+
+
+class Table(struct.PyTreeNode):
+    """A trick on its way. [..., L]"""
+
+    strength: jax.Array  # of the card that takes it so far
+    points: jax.Array  # plain points in it
+    doubles: jax.Array  # bool, C10 is in it
+    stakes: Stakes  # of the player who takes it so far
+
+    def play(self, strength, points, doubles, stakes: Stakes) -> "Table":
+        """The trick with one card more. Shapes broadcast."""
+        takes = strength > self.strength
+        return Table(
+            strength=jnp.where(takes, strength, self.strength),
+            points=self.points + points,
+            doubles=self.doubles | doubles,
+            stakes=jax.tree.map(lambda new, old: jnp.where(takes, new, old), stakes, self.stakes),
+        )
+
+    def play_all(self, replies: Replies) -> "Table":
+        """The trick with each of the player's cards: one axis more before the lanes."""
+        wide = jax.tree.map(lambda leaf: leaf[..., None, :], self)
+        return wide.play(replies.strength, replies.points, replies.doubles, replies.stakes)
+
+    def gain(self) -> jax.Array:
+        """Points of the finished trick for my team."""
+        doubled = 2 * self.points + self.stakes.own
+        return self.stakes.factor * jnp.where(self.doubles, doubled, self.points)
+
+
+def lead(card: jax.Array, stakes: Stakes) -> Table:
+    """The trick with its first card, [L]."""
+    return Table(
+        strength=card, points=_lookup(_POINTS, card), doubles=card == TRANSFORMER, stakes=stakes
+    )
+
+
+def add(table: Table, suit: jax.Array, card: jax.Array, stakes: Stakes) -> Table:
+    """The trick with one known card more, [L]."""
+    return table.play(
+        _strength(card, suit), _lookup(_POINTS, card), card == TRANSFORMER, stakes
+    )
+
+
+def replies(
+    cards: jax.Array, suit: jax.Array, relief: jax.Array, stakes: Stakes, side: int
+) -> Replies:
+    """What the holder of `cards` [n, L] may do when `suit` [L] was led."""
+    follows = cards // NUM_RANKS == suit
+    legal = follows | ~jnp.any(follows, axis=0)
+    ready = Replies(
+        strength=_strength(cards, suit),
+        points=_lookup(_POINTS, cards),
+        doubles=cards == TRANSFORMER,
+        relief=jnp.where(legal, relief, ILLEGAL),
+        stakes=stakes,
+        side=side,
+    )
+    # Computed once and stored; else the compiler repeats it for every combination of cards.
+    return jax.lax.optimization_barrier(ready)
+
+
+def relief(cards: jax.Array, seen: list[jax.Array], doubled: jax.Array) -> jax.Array:
+    """Relief at playing each of `cards` [n, L]; ILLEGAL for empty slots.
+
+    `seen` [L] says which of KEY_CARDS a player knows of, `doubled` [L] what C10 would double for
+    the player who decides.
+    """
+    pig, sheep, transformer = seen
+    # Rounded towards zero, as the sign is taken out first.
+    danger = -jnp.sign(doubled) * ((jnp.abs(doubled) * _lookup(_TENTHS_UNSEEN, cards)) // 10)
+    return (
+        _lookup(_BASE, cards)
+        + jnp.where(pig, 0, _lookup(_PIG_UNSEEN, cards))
+        + jnp.where(sheep, 0, _lookup(_SHEEP_UNSEEN, cards))
+        + jnp.where(transformer, 0, danger)
+    )
+
+
+def gain_after_replies(table: Table, players: list[Replies]) -> jax.Array:
+    """Gain of my team, [..., L], when `players` play one after the other to the end.
+
+    Each knows all hands and takes the card with the best gain of its own team plus its own relief,
+    ties to the first.
+    """
+    if not players:
+        return table.gain()
+    player, *later = players
+    slots = range(player.relief.shape[0])
+    if later:
+        gains = jax.lax.optimization_barrier(gain_after_replies(table.play_all(player), later))
+        gain_of = [gains[..., slot, :] for slot in slots]
+    else:
+        # No axis for the slots of the last player: one after the other they stay in registers,
+        # which makes this several times faster than a reduction.
+        cards = [(player.strength[i], player.points[i], player.doubles[i]) for i in slots]
+        gain_of = [table.play(*card, player.stakes).gain() for card in cards]
+    best_gain = gain_of[0]
+    best_value = player.side * best_gain + player.relief[0]
+    for slot in slots[1:]:
+        value = player.side * gain_of[slot] + player.relief[slot]
+        better = value > best_value
+        best_value = jnp.where(better, value, best_value)
+        best_gain = jnp.where(better, gain_of[slot], best_gain)
+    return best_gain
+
+
+def _strength(cards: jax.Array, suit: jax.Array) -> jax.Array:
+    return jnp.where(cards // NUM_RANKS == suit, cards, NO_CARD)
+
+
+def _lookup(table: np.ndarray, cards: jax.Array) -> jax.Array:
+    return jnp.asarray(table).at[cards].get(mode="promise_in_bounds")

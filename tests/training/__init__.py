@@ -1,0 +1,1 @@
+"""Tests of `gongzhu_jax.training`."""
