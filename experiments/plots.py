@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -60,6 +61,35 @@ def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None
     right.set_ylabel("value loss")
     losses.legend(loc="upper left")
     right.legend(loc="upper right")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def plot_analysis(found: Mapping[str, Any], path: str | Path) -> None:
+    """Q of the candidates with error bars, and who is believed to hold the unseen point cards."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5))
+    cards = [row["card"] for row in found["candidates"]]
+    left.barh(
+        cards,
+        [row["q"] for row in found["candidates"]],
+        xerr=[row["standard_error"] for row in found["candidates"]],
+        color=["C0" if card == found["card"] else "0.7" for card in cards],
+    )
+    left.invert_yaxis()
+    left.set(xlabel="expected final margin of the team, points", title=f"plays {found['card']}")
+    owners = found["believed_owners"]
+    bottom = [0.0] * len(owners)
+    for seat in range(4):
+        if seat == found["seat"]:
+            continue
+        shares = [row[seat] for row in owners.values()]
+        right.bar(list(owners), shares, bottom=bottom, label=f"seat {seat}")
+        bottom = [a + b for a, b in zip(bottom, shares, strict=True)]
+    right.set(ylabel="probability", title="believed holders of unseen point cards", ylim=(0, 1))
+    right.tick_params(axis="x", rotation=60)
+    if owners:
+        right.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

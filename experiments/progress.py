@@ -27,6 +27,7 @@ def progress(description: str) -> Generator[ProgressFn]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    # It goes when the work is over: the results, or one line of error, stand alone.
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -106,7 +106,8 @@ class Checkpoints:
         others = [
             f"{k}/{e}" for k in (LAST, BEST) for e in self.epochs(k) if (k, e) != (kind, epoch)
         ]
-        offer = f"; there are also {', '.join(others)}" if others else ""
+        offer = f"; delete it to go on from {others[0]}" if kind == LAST and others else ""
+        offer = f"; there are also {', '.join(others)}{offer}" if others else ""
         return CheckpointError(
             f"cannot read checkpoint {self.directory / kind / str(epoch)}: {first}{offer}"
         )

@@ -19,9 +19,9 @@ LAYERS = {
     "players": {"game", "network", "search", "training", "inference"},
     "evaluation": {"game", "network", "search", "training", "inference", "players"},
 }
-FREE = {"errors", "version", "runtime", "config", "checkpoint", "records"}
+FREE = {"errors", "version", "runtime", "ragged", "config", "checkpoint", "records"}
 """Modules at the top that every layer may use."""
-NO_ALGORITHMS = {"errors", "version", "runtime", "config", "checkpoint"}
+NO_ALGORITHMS = FREE - {"records"}
 """Those of them that know no layer."""
 OUTSIDE = {"hydra", "omegaconf", "matplotlib", "rich", "tensorboardX"}
 """For programs around the package; the package itself does without."""

@@ -25,7 +25,7 @@ from gongzhu_jax.players.protocol import BatchFn, Params, Player
 NO_PLAYER = -1
 """In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
 
-CPU_CHUNK = 64
+CPU_CHUNK = 32
 """Decisions a player makes at once on a CPU: a chunk that is not full costs as much as a full one,
 so on CPUs, where large batches gain little, chunks are small."""
 

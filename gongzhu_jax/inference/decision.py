@@ -68,14 +68,14 @@ def decide_in(
     """Decides in given scenarios."""
     legal = jax.vmap(legal_of_view)(views)
     has_choice = jnp.sum(legal, axis=-1) > 1
+    active = scenarios.valid & has_choice[:, None]
     by_history, slices, slices_evaluated = log_weights(
-        params.network, views, scenarios.holder, params.beta, network, config.weights
+        params.network, views, scenarios.holder, params.beta, network, config.weights, active
     )
     weight = normalise(scenarios.log_weight + by_history)
 
     states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states)
-    active = scenarios.valid & has_choice[:, None]
     result = search(
         params.network,
         keys[0],  # UCB1 draws nothing at random; the Gumbel policy draws for the whole batch

@@ -66,6 +66,7 @@ def log_weights(
     beta: jax.Array,
     network: Network,
     config: WeightConfig,
+    active: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Unnormalised log weight of each scenario, float32[B, N]; the slices that count, over all
     scenarios; and the slices given to the network.
@@ -74,19 +75,19 @@ def log_weights(
       views: [B].
       holder: [B, N, 52], the scenarios.
       beta: traced, in place of the number in `config`, so that a sweep compiles once.
+      active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
     """
-    batch, draws = holder.shape[:2]
+    shape = batch, draws = holder.shape[:2]
     if config.weights == "none":
-        return jnp.zeros((batch, draws)), jnp.int32(0), jnp.int32(0)
+        return jnp.zeros(shape), jnp.int32(0), jnp.int32(0)
     counts = jax.vmap(counted_slices, (0, None))(views, config)  # [B, 52]
     # Stages of the slices that count come first; a decision's scenarios share them.
     stages = jnp.argsort(~counts, axis=1, stable=True)
-    slices = jnp.sum(counts, axis=1)
     encoder = encode_averaged if config.inputs == "averaged" else encode
 
-    def evaluate(total, decision, number, live):
-        scenario = number // jnp.maximum(slices[decision], 1)
-        stage = stages[decision, number % jnp.maximum(slices[decision], 1)]
+    def evaluate(total, row, number, live):
+        decision, scenario = row // draws, row % draws
+        stage = stages[decision, number]
         view = jax.tree.map(lambda leaf: leaf[decision], views)
         before = jax.vmap(env.rewind)(jax.vmap(with_deal)(view, holder[decision, scenario]), stage)
         card = jnp.take_along_axis(view.plays, stage[:, None], axis=1)[:, 0]
@@ -96,6 +97,8 @@ def log_weights(
         )
         return total.at[jnp.where(live, decision, batch), scenario].add(factor, mode="drop")
 
-    items = slices * draws
-    total, evaluated = ragged.loop(items, config.chunk, evaluate, jnp.zeros((batch, draws)))
-    return total, jnp.sum(items), evaluated
+    slices = jnp.broadcast_to(jnp.sum(counts, axis=1, keepdims=True), shape)
+    if active is not None:
+        slices = jnp.where(active, slices, 0)
+    total, evaluated = ragged.loop(slices.reshape(-1), config.chunk, evaluate, jnp.zeros(shape))
+    return total, jnp.sum(slices), evaluated

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, TRANSFORMER
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS, TRANSFORMER
 from gongzhu_jax.game.scoring import PLAIN_POINTS
 from gongzhu_jax.game.view import PublicView, played_mask
 from gongzhu_jax.players import trick_value
 from gongzhu_jax.players.slots import has_card, slots, words
-from gongzhu_jax.players.trick_value import KEY_CARDS, Stakes, Table
+from gongzhu_jax.players.trick_value import KEY_CARDS, Stakes, Table, suit_of
 
 _ALL_POINTS = int(PLAIN_POINTS.sum())
 
@@ -30,7 +30,8 @@ def sum_of_values(
     later = range(1, NUM_SEATS - position)
 
     def to_lanes(per_game: jax.Array) -> jax.Array:  # [..., G] -> [..., L]
-        return jnp.repeat(per_game, num_deals, axis=-1)
+        wide = jnp.broadcast_to(per_game[..., None], (*per_game.shape, num_deals))
+        return wide.reshape(*per_game.shape[:-1], -1)
 
     hidden = [words(deals == _seat(views, i)[:, None, None]).reshape(2, -1) for i in later]
     hands = [to_lanes(words(views.hand)), *hidden]
@@ -80,27 +81,23 @@ def _reliefs(hands, cards, played, standing) -> list[jax.Array]:
 
 def _gains(position, views, cards, relief, standing, to_lanes) -> jax.Array:
     """My team's gain if I play each of my cards: int32[n, L]."""
-    num_players = NUM_SEATS - position
-
     def reply(table: Table, suit: jax.Array) -> jax.Array:
         later = [
             trick_value.replies(cards[i], suit, relief[i], standing[i], _side(i))
-            for i in range(1, num_players)
+            for i in range(1, NUM_SEATS - position)
         ]
         return trick_value.gain_after_replies(table, later)
 
+    # One of my cards after the other: the replies to a single one fill the caches.
     if position == 0:
-
-        def lead(card):
-            return reply(trick_value.lead(card, standing[0]), card // NUM_RANKS)
-
-        # One lead after the other: the replies to a single one fill the caches.
-        return jax.lax.map(lead, cards[0])
-
+        return jax.lax.map(
+            lambda card: reply(trick_value.lead(card, standing[0]), suit_of(card)), cards[0]
+        )
     trick = to_lanes(views.trick.T.astype(jnp.int32))
-    suit = trick[0] // NUM_RANKS
+    suit = suit_of(trick[0])
     table = trick_value.lead(trick[0], standing[-position])
     for i in range(1, position):
         table = trick_value.add(table, suit, trick[i], standing[i - position])
-    mine = trick_value.replies(cards[0], suit, relief[0], standing[0], _side(0))
-    return reply(table.play_all(mine), suit)
+    return jax.lax.map(
+        lambda card: reply(trick_value.add(table, suit, card, standing[0]), suit), cards[0]
+    )

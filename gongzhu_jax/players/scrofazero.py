@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
 from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
-from gongzhu_jax.inference.decision import decide, make_params
+from gongzhu_jax.inference.decision import Decision, decide, make_params
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network import NetworkConfig, encode, encode_averaged
 from gongzhu_jax.network.registry import Params
@@ -83,7 +83,7 @@ def from_network(name: str, network: NetworkConfig, params: Params, **options: A
     config = with_options(PRESETS[name], options)
     # Numbers that are traced must not make a program of their own.
     program = with_options(config, {"beta": 0.0, "exploration": 0.0})
-    return Player(name, config, _act_by_search(network, program), make_params(params, config))
+    return Player(name, config, SearchAct(network, program), make_params(params, config))
 
 
 def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> InferenceConfig:
@@ -98,10 +98,26 @@ def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> Inferen
     )
 
 
-@functools.cache
-def _act_by_search(network_config: NetworkConfig, config: InferenceConfig) -> BatchFn:
-    network = make_network(network_config)
-    return lambda params, keys, views: decide(params, keys, views, network, config).card
+@dataclass(frozen=True)
+class SearchAct:
+    """The choice of a searching player; equal ones are one program to `jit` and its caches."""
+
+    network: NetworkConfig
+    config: InferenceConfig
+
+    def __call__(self, params: Any, keys: jax.Array, views: PublicView) -> jax.Array:
+        return self.decide(params, keys, views).card
+
+    def decide(self, params: Any, keys: jax.Array, views: PublicView) -> Decision:
+        return decide(params, keys, views, make_network(self.network), self.config)
+
+
+def explain(player: Player, key: jax.Array, view: PublicView) -> Decision:
+    """The whole decision, leading axis 1, behind `player.act(key, view)`."""
+    if not isinstance(player.act_batch, SearchAct):
+        raise PlayerError(f"player {player.name!r} does not search, so it has nothing to explain")
+    batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
+    return jax.jit(player.act_batch.decide)(player.params, *batch)
 
 
 @functools.cache

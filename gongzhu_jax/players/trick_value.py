@@ -88,11 +88,6 @@ class Table(struct.PyTreeNode):
             stakes=jax.tree.map(lambda new, old: jnp.where(takes, new, old), stakes, self.stakes),
         )
 
-    def play_all(self, replies: Replies) -> "Table":
-        """The trick with each of the player's cards: one axis more before the lanes."""
-        wide = jax.tree.map(lambda leaf: leaf[..., None, :], self)
-        return wide.play(replies.strength, replies.points, replies.doubles, replies.stakes)
-
     def gain(self) -> jax.Array:
         """Points of the finished trick for my team."""
         doubled = 2 * self.points + self.stakes.own
@@ -101,34 +96,34 @@ class Table(struct.PyTreeNode):
 
 def lead(card: jax.Array, stakes: Stakes) -> Table:
     """The trick with its first card, [L]."""
-    return Table(
-        strength=card, points=_lookup(_POINTS, card), doubles=card == TRANSFORMER, stakes=stakes
-    )
+    return Table(card, _lookup(_POINTS, card), card == TRANSFORMER, stakes)
 
 
 def add(table: Table, suit: jax.Array, card: jax.Array, stakes: Stakes) -> Table:
     """The trick with one known card more, [L]."""
-    return table.play(
-        _strength(card, suit), _lookup(_POINTS, card), card == TRANSFORMER, stakes
-    )
+    strength = jnp.where(suit_of(card) == suit, card, NO_CARD)
+    return table.play(strength, _lookup(_POINTS, card), card == TRANSFORMER, stakes)
+
+
+def suit_of(card: jax.Array) -> jax.Array:
+    """Suits of cards; 4 for an empty slot."""
+    return jax.lax.div(card, jnp.int32(NUM_RANKS))  # no card is negative
 
 
 def replies(
     cards: jax.Array, suit: jax.Array, relief: jax.Array, stakes: Stakes, side: int
 ) -> Replies:
     """What the holder of `cards` [n, L] may do when `suit` [L] was led."""
-    follows = cards // NUM_RANKS == suit
+    follows = suit_of(cards) == suit
     legal = follows | ~jnp.any(follows, axis=0)
-    ready = Replies(
-        strength=_strength(cards, suit),
+    return Replies(
+        strength=jnp.where(follows, cards, NO_CARD),
         points=_lookup(_POINTS, cards),
         doubles=cards == TRANSFORMER,
         relief=jnp.where(legal, relief, ILLEGAL),
         stakes=stakes,
         side=side,
     )
-    # Computed once and stored; else the compiler repeats it for every combination of cards.
-    return jax.lax.optimization_barrier(ready)
 
 
 def relief(cards: jax.Array, seen: list[jax.Array], doubled: jax.Array) -> jax.Array:
@@ -157,27 +152,31 @@ def gain_after_replies(table: Table, players: list[Replies]) -> jax.Array:
     if not players:
         return table.gain()
     player, *later = players
-    slots = range(player.relief.shape[0])
-    if later:
-        gains = jax.lax.optimization_barrier(gain_after_replies(table.play_all(player), later))
-        gain_of = [gains[..., slot, :] for slot in slots]
+    n = player.relief.shape[0]
+    cards = (player.strength, player.points, player.doubles)
+    if len(later) > 1:
+        # A loop: what one card leads to fits the caches.
+        def play(card):
+            return gain_after_replies(table.play(*card, player.stakes), later)
+
+        gain_of = jax.lax.map(play, cards)
+    elif later:
+        # An axis before the lanes.
+        wide = jax.tree.map(lambda leaf: leaf[..., None, :], table)
+        gains = jax.lax.optimization_barrier(gain_after_replies(wide.play(*cards, player.stakes), later))
+        gain_of = [gains[..., slot, :] for slot in range(n)]
     else:
-        # No axis for the slots of the last player: one after the other they stay in registers,
-        # which makes this several times faster than a reduction.
-        cards = [(player.strength[i], player.points[i], player.doubles[i]) for i in slots]
-        gain_of = [table.play(*card, player.stakes).gain() for card in cards]
+        # The last player's cards one by one: everything about them stays in registers.
+        each = [jax.tree.map(lambda leaf, slot=slot: leaf[slot], cards) for slot in range(n)]
+        gain_of = [table.play(*card, player.stakes).gain() for card in each]
     best_gain = gain_of[0]
     best_value = player.side * best_gain + player.relief[0]
-    for slot in slots[1:]:
+    for slot in range(1, n):
         value = player.side * gain_of[slot] + player.relief[slot]
         better = value > best_value
         best_value = jnp.where(better, value, best_value)
         best_gain = jnp.where(better, gain_of[slot], best_gain)
     return best_gain
-
-
-def _strength(cards: jax.Array, suit: jax.Array) -> jax.Array:
-    return jnp.where(cards // NUM_RANKS == suit, cards, NO_CARD)
 
 
 def _lookup(table: np.ndarray, cards: jax.Array) -> jax.Array:

@@ -1,0 +1,143 @@
+"""Explains a move: `python -m experiments.analyse FILE [player=scrofa] [options.draws=64] ...`
+
+FILE is JSON, a position as one seat sees it
+  {"seat": 3, "hand": "HQ HJ H8 ...", "leader": 0, "plays": "H3 H5 H4 H7 ..."}
+or a line of a record file with, beside its fields, the "stage" to look at (cards played before).
+Prints the candidates with averaged Q and standard error, the scenarios with their weights, and the
+believed owners of the unseen point cards; writes the same as JSON, and a picture.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from rich.console import Console
+
+from experiments.cli import DONE, command
+from experiments.plots import plot_analysis
+from experiments.results import print_table
+from gongzhu_jax import players
+from gongzhu_jax.errors import PlayerError, RecordError
+from gongzhu_jax.game import PublicView, env, make_view, render, replay_checked, view
+from gongzhu_jax.game.cards import CARD_NAMES, POINT_CARDS
+from gongzhu_jax.inference.decision import Decision, effective_sample_size
+from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
+from gongzhu_jax.players import scrofazero
+from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.records import write_whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalyseSettings:
+    file: str
+    player: str
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int
+    output: str
+
+
+def read_position(path: str | Path) -> PublicView:
+    """The view that a file describes."""
+    try:
+        content = json.loads(Path(path).read_text())
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RecordError(f"cannot read {path}: {error}") from error
+    if not isinstance(content, dict):
+        raise RecordError(f"{path}: a position is a JSON object")
+    if "deal" in content:
+        stage = content.get("stage")
+        if not isinstance(stage, int) or not 0 <= stage < 52:
+            raise RecordError(f"{path}: a record needs the stage to look at, from 0 to 51")
+        plays = content.get("plays", [])[:stage]
+        state = replay_checked(content["deal"], content.get("leader", 0), plays)
+        return view(state, env.player_to_move(state))
+    missing = [name for name in ("seat", "hand", "leader") if name not in content]
+    if missing:
+        raise RecordError(f"{path}: a position needs {', '.join(missing)}")
+    return make_view(content["seat"], content["hand"], content["leader"], content.get("plays", ()))
+
+
+def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
+    """All that `player` thinks of a position, as plain types."""
+    if int(position.to_move) != int(position.seat):
+        raise PlayerError(f"it is the turn of seat {position.to_move}, not of seat {position.seat}")
+    decision = scrofazero.explain(player, jax.random.key(seed), position)
+    decision = jax.tree.map(np.asarray, decision)
+    error = np.asarray(q_standard_error(decision))[0]
+    believed = np.asarray(believed_holders(decision.scenarios.holder, decision.weight))[0]
+    hidden = [c for c in POINT_CARDS.tolist() if believed[c].sum() > 0 and not position.hand[c]]
+    size = float(effective_sample_size(decision.weight[0]))
+    return {
+        "player": player.name,
+        "config": asdict(player.config),
+        "seat": int(position.seat),
+        "card": CARD_NAMES[int(decision.card[0])],
+        "candidates": _candidates(decision, error),
+        "scenarios": _scenarios(decision, int(position.seat)),
+        "effective_sample_size": size,
+        "believed_owners": {CARD_NAMES[c]: believed[c].round(4).tolist() for c in hidden},
+    }
+
+
+def _candidates(decision: Decision, error: np.ndarray) -> list[dict[str, Any]]:
+    q = decision.q[0]
+    cards = sorted(np.flatnonzero(np.isfinite(q)).tolist(), key=lambda card: -q[card])
+    return [
+        {"card": CARD_NAMES[card], "q": float(q[card]), "standard_error": float(error[card])}
+        for card in cards
+    ]
+
+
+def _scenarios(decision: Decision, seat: int) -> list[dict[str, Any]]:
+    rows = []
+    for number in np.flatnonzero(decision.scenarios.valid[0]):
+        holder = decision.scenarios.holder[0, number]
+        hands = {
+            f"seat {other}": " ".join(CARD_NAMES[c] for c in np.flatnonzero(holder == other))
+            for other in range(4)
+            if other != seat
+        }
+        rows.append({"weight": float(decision.weight[0, number]), **hands})
+    return sorted(rows, key=lambda row: -row["weight"])
+
+
+@command("analyse", AnalyseSettings)
+def main(settings: AnalyseSettings, line: str) -> int:
+    position = read_position(settings.file)
+    player = players.make(settings.player, **settings.options)
+    found = analyse(player, position, settings.seed)
+    console = Console()
+    console.print(render(position), highlight=False)
+    print_table("candidates: points for my team at the end", found["candidates"])
+    print_table("scenarios", found["scenarios"])
+    print_table(
+        "believed owners of unseen point cards",
+        [
+            {"card": card, **{f"seat {i}": share for i, share in enumerate(shares)}}
+            for card, shares in found["believed_owners"].items()
+        ],
+    )
+    size, count = found["effective_sample_size"], len(found["scenarios"])
+    console.print(f"effective sample size {size:.2f} of {count}; plays {found['card']}")
+    output = Path(settings.output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"command": line, "seed": settings.seed, **found}, indent=1)
+    write_whole(output.with_suffix(".json"), text.encode())
+    plot_analysis(found, output.with_suffix(".png"))
+    return DONE
+
+
+def with_file(arguments: Sequence[str]) -> list[str]:
+    """The command line with a plain first word taken as the file."""
+    if arguments and "=" not in arguments[0]:
+        return [f"file='{arguments[0]}'", *arguments[1:]]
+    return list(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(with_file(sys.argv[1:])))

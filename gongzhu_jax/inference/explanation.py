@@ -1,0 +1,23 @@
+"""What a decision rests on: spread of Q over scenarios, and who is believed to hold what."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gongzhu_jax.game.cards import NUM_SEATS
+from gongzhu_jax.inference.decision import Decision
+
+
+def q_standard_error(decision: Decision) -> jax.Array:
+    """Standard error of the weighted mean of Q over scenarios, [B, 52]; 0 where not legal."""
+    legal = decision.q > -jnp.inf
+    searched = decision.scenario_q > -jnp.inf
+    error = jnp.where(searched & legal[:, None], decision.scenario_q - decision.q[:, None], 0.0)
+    return jnp.sqrt(jnp.sum(jnp.square(decision.weight[:, :, None] * error), axis=1))
+
+
+def believed_holders(holder: jax.Array, weight: jax.Array) -> jax.Array:
+    """Probability that each seat holds each card, [..., 52, 4], from scenarios [..., N, 52] and
+    their normalised weights [..., N]. Played cards have no holder."""
+    held = holder[..., None] == np.arange(NUM_SEATS, dtype=np.int8)
+    return jnp.sum(jnp.where(held, weight[..., None, None], 0.0), axis=-3)
