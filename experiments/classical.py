@@ -58,9 +58,9 @@ def measurements(settings: ClassicalSettings) -> Iterator[tuple[str, str, dict[s
     options["rotations"] = NUM_SEATS  # every hand visits every seat
     for seats in TABLES:
         name = " ".join(seats)
-        a, b, c, d = (made[player] for player in seats)
+        table = Table(tuple(made[player] for player in seats), **options)
         with progress(name) as on_progress:
-            played = Table((a, b, c, d), **options).play(deals, on_progress=on_progress)
+            played = table.play(deals, on_progress=on_progress)
         yield "tables", name, {"points": seat_points(played), **played.summary()}
 
 

@@ -36,13 +36,13 @@ from gongzhu_jax.errors import ConfigError, GongzhuError
 CONFIGS = Path(__file__).parent.parent / "configs"
 DONE, BAD_SETTINGS, INTERRUPTED = 0, 2, 130
 
-# Hydra only makes the settings: no directories, no log files, and the loggers stay as they are
-# (its own set-up would show every INFO line of jax).
+# Hydra only makes the settings: no directories, no log files, and the loggers stay as they are.
+# (By default it would show every INFO line of jax; "disabled" closes the handlers of others.)
 _QUIET = (
     "hydra.run.dir=.",
     "hydra.output_subdir=null",
-    "hydra/job_logging=disabled",
-    "hydra/hydra_logging=disabled",
+    "hydra/job_logging=none",
+    "hydra/hydra_logging=none",
 )
 
 S = TypeVar("S")
@@ -93,8 +93,14 @@ def finish(name: str, result: dict[str, Any], settings: PlaySettings, line: str)
     return INTERRUPTED
 
 
+def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -> S:
+    """The settings that a command would have with these arguments, without running it."""
+    with hydra.initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        return _to_settings(hydra.compose(name, overrides=list(arguments)), settings)
+
+
 def _compose(name: str, arguments: Sequence[str], job: Callable[[DictConfig], None]) -> int:
-    with _process_state([name, *_QUIET, *arguments]):
+    with _process_state([name, f"hydra.job.name={name}", *_QUIET, *arguments]):
         hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=name)(job)()
     return DONE
 

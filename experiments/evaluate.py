@@ -43,7 +43,6 @@ def row(result: MatchResult) -> dict[str, str]:
     """A match as a line of a table."""
     low, high = result.interval
     return {
-        "what": " - ".join(result.names),
         "points": f"{result.mean:.1f} +- {result.standard_error:.1f}",
         "95 % interval": f"{low:.1f} to {high:.1f}",
         "won": f"{result.win_rate:.1%}",

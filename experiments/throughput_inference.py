@@ -15,7 +15,6 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 
 from experiments.throughput_search import alone_units, in_turns, network_alone
-from experiments.throughput_training import BATCHES
 from gongzhu_jax import network, runtime
 from gongzhu_jax.game import env
 from gongzhu_jax.game.random_play import random_position
@@ -29,7 +28,7 @@ def run(
     players: Sequence[str] = ("scrofa", "scrofa-simple", "raw"),
     decisions: int = 128,
     chunk: int | None = None,
-    batches: Sequence[int] = BATCHES,
+    batches: Sequence[int] = (64, 128, 256, 512, 1024),
     rounds: int = 3,
     seconds: float = 1.0,
     seed: int = 0,

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 from rich.console import Console
 
-from experiments.cli import DONE, command
+from experiments.cli import DONE, command, load_settings
 from experiments.plots import plot_training
 from experiments.progress import progress
 from experiments.results import commit
@@ -55,6 +55,11 @@ class TrainSettings:
     @property
     def schedule(self) -> Schedule:
         return Schedule(self.evaluate_every, self.checkpoint_every)
+
+
+def load_preset(name: str) -> TrainingConfig:
+    """The training configuration of a preset."""
+    return load_settings("train", TrainSettings, [f"preset={name}"]).training
 
 
 class StopSignal:

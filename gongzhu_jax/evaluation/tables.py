@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from gongzhu_jax import runtime
-from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError
+from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
 from gongzhu_jax.evaluation.deals import Deals, check_seed, game_keys, random_deals
 from gongzhu_jax.evaluation.games import NO_PLAYER, FinishedGames, play_games
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
@@ -91,7 +91,7 @@ class Table:
     (seed, deal number, r, stage): not on batch, chunk or devices, which are for speed.
     """
 
-    seats: tuple[Player, Player, Player, Player]
+    seats: tuple[Player, ...]  # [4]
     seed: int = 0
     rotations: int = 2
     batch: int = 256  # deals in one call of the compiled program
@@ -99,6 +99,8 @@ class Table:
     mesh: Mesh | None = None  # the devices; None for all
 
     def __post_init__(self) -> None:
+        if len(self.seats) != NUM_SEATS:
+            raise PlayerError(f"a table has {NUM_SEATS} players, not {len(self.seats)}")
         check_seed(self.seed)
         if not 1 <= self.rotations <= NUM_SEATS:
             raise ConfigError(f"rotations must be from 1 to {NUM_SEATS}, not {self.rotations}")

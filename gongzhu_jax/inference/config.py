@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.search.config import SearchConfig
 
+CHUNK = 128
+"""States per network batch: larger ones gain little on CPUs, and a single decision, with nine
+roots and some seventy slices, would mostly evaluate padding. Accelerators want more."""
+
 _CHOICES = {
     "sampler": ("uniform", "stratified"),
     "stratum_weights": ("equal", "exact"),
@@ -52,7 +56,7 @@ class WeightConfig:
     min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
     suit_rule: bool = True  # of important slices: when following, only the suit led counts
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
-    chunk: int = 512  # slices per network batch
+    chunk: int = CHUNK  # slices per network batch
 
     def __post_init__(self) -> None:
         _check_choices(self)
@@ -73,4 +77,4 @@ class InferenceConfig:
 
     scenarios: ScenarioConfig = field(default_factory=ScenarioConfig)
     weights: WeightConfig = field(default_factory=WeightConfig)
-    search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10))
+    search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10, chunk=CHUNK))

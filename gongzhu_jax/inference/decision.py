@@ -15,6 +15,9 @@ from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.network.registry import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
+DRAWN_AT_ONCE = 64
+"""Decisions whose deals are drawn together: the tables of all strata take 0.4 MB for each."""
+
 
 class InferenceParams(struct.PyTreeNode):
     """What may change without compiling anew."""
@@ -53,7 +56,11 @@ def decide(
 ) -> Decision:
     """Decides for every view, [B], each with its own key, whatever the others are."""
     split = jax.vmap(jax.random.split)(keys)
-    scenarios = jax.vmap(draw_scenarios, (0, 0, None))(split[:, 0], views, config.scenarios)
+    scenarios = jax.lax.map(
+        lambda item: draw_scenarios(*item, config.scenarios),
+        (split[:, 0], views),
+        batch_size=min(DRAWN_AT_ONCE, len(keys)),
+    )
     return decide_in(params, split[:, 1], views, scenarios, network, config)
 
 

@@ -102,20 +102,23 @@ def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
     # 23 bits: then uniform * total < total also after rounding, so no pick is ever empty.
     scale = np.float32(2.0**-_UNIFORM_BITS)
     uniforms = (words[:_NUM_PICKS] >> (32 - _UNIFORM_BITS)).astype(jnp.float32) * scale
-    numbers = iter([uniforms[i] for i in range(_NUM_PICKS)])
 
-    def choose(weights, _):
+    def pick(uniform, weights, _):
         ends = _running_sum(weights)
-        return _pick(ends, next(numbers) * ends[-1])
+        return _find(ends, uniform * ends[-1])
 
-    a, b, _ = _splits(deals, choose, jnp.float32(0))
-    # A card's place among the unseen cards of its suit after shuffling them.
+    a, b, _ = _splits(deals, pick, uniforms.reshape(-1, 2), jnp.float32(0))
     order = words[_NUM_PICKS:].reshape(NUM_SUITS, NUM_RANKS)
     unseen = deals.unseen.reshape(NUM_SUITS, NUM_RANKS)
-    before = (order[:, None, :] < order[:, :, None]) & unseen[:, None, :]
-    place = jnp.sum(before, axis=2, dtype=jnp.int8)
-    opponent = (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None])
-    return _only_unseen(deals, opponent)
+    return _only_unseen(deals, jax.lax.map(_shuffle, (order, unseen, a, b)))
+
+
+def _shuffle(suit: tuple[jax.Array, ...]) -> jax.Array:
+    """The opponent of each card of one suit, int8[13]: the first a by `order`, the next b, ..."""
+    order, unseen, a, b = suit
+    before = (order[None, :] < order[:, None]) & unseen[None, :]
+    place = jnp.sum(before, axis=1, dtype=jnp.int8)
+    return (place >= a).astype(jnp.int8) + (place >= a + b)
 
 
 def nth(deals: Deals, index: jax.Array) -> jax.Array:
@@ -123,55 +126,63 @@ def nth(deals: Deals, index: jax.Array) -> jax.Array:
 
     Precondition: total <= 2**23.
     """
-    a, b, ranks = _splits(
-        deals, lambda weights, rank: _pick(_running_sum(weights), rank), index.astype(jnp.float32)
-    )
+
+    def pick(_, weights, rank):
+        return _find(_running_sum(weights), rank)
+
+    unused = jnp.zeros((_NUM_PICKS // 2, 2), jnp.float32)
+    a, b, ranks = _splits(deals, pick, unused, index.astype(jnp.float32))
     unseen = deals.unseen.reshape(NUM_SUITS, NUM_RANKS)
-    c = jnp.sum(unseen, axis=1) - a - b
+    c = jnp.sum(unseen, axis=1, dtype=jnp.int8) - a - b
     opponent = jax.vmap(_nth_arrangement)(unseen, jnp.stack([a, b, c], axis=1), ranks)
     return _only_unseen(deals, opponent)
 
 
 def _splits(
-    deals: Deals, choose: Callable[[jax.Array, jax.Array], Any], rank: jax.Array
+    deals: Deals, pick: Callable[..., Any], numbers: jax.Array, rank: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The split of each suit: a and b, int8[4], and the rank, [4], of the deal within it.
 
-    `choose` takes weights and a rank below their sum, and gives an index and the rank within it.
+    `pick(number, weights, rank)` gives an index, by one of the `numbers` [3, 2] or by a rank below
+    the sum of the weights, and the rank within that index.
     """
-    x, rank = choose(jnp.sum(deals.joint, axis=1), rank)
-    y, rank = choose(deals.joint[x], rank)
-    capacities = deals.capacities
+    x, rank = pick(numbers[0, 0], jnp.sum(deals.joint, axis=1), rank)
+    y, rank = pick(numbers[0, 1], deals.joint[x], rank)
     ranks = _digits(rank, jnp.sum(deals.pairs[0, x, y]))
-    a, b, within = [], [], []
-    for pair, x, y in ((0, x, y), (1, capacities[0] - x, capacities[1] - y)):
-        first, second = deals.ways[2 * pair], deals.ways[2 * pair + 1]
-        a0, rank = choose(deals.pairs[pair, x, y], ranks[pair])
-        other = y - np.arange(SIZES)
-        others = jnp.where(other >= 0, second[x - a0, jnp.maximum(other, 0)], 0)
-        b0, rank = choose(first[a0] * others, rank)
-        a += [a0, x - a0]
-        b += [b0, y - b0]
-        within += _digits(rank, first[a0, b0])
-    return jnp.stack(a).astype(jnp.int8), jnp.stack(b).astype(jnp.int8), jnp.stack(within)
+    xs = jnp.stack([x, deals.capacities[0] - x])
+    ys = jnp.stack([y, deals.capacities[1] - y])
+
+    def split(pair):
+        (first, second), by_a, x, y, numbers, rank = pair
+        a, rank = pick(numbers[0], by_a[x, y], rank)
+        rest = y - np.arange(SIZES)
+        ways_of_rest = jnp.where(rest >= 0, second[x - a, jnp.maximum(rest, 0)], 0)
+        b, rank = pick(numbers[1], first[a] * ways_of_rest, rank)
+        return jnp.stack([a, x - a]), jnp.stack([b, y - b]), _digits(rank, first[a, b])
+
+    # A loop, not two copies: it ends with stored numbers, which else would be computed again for
+    # each card.
+    ways = deals.ways.reshape(2, 2, SIZES, SIZES)
+    a, b, ranks = jax.lax.map(split, (ways, deals.pairs, xs, ys, numbers[1:], ranks))
+    return a.reshape(-1).astype(jnp.int8), b.reshape(-1).astype(jnp.int8), ranks.reshape(-1)
 
 
-def _digits(rank: jax.Array, base: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """A rank in a product of two numbers of ways as the rank in each; `base` is the first."""
+def _digits(rank: jax.Array, base: jax.Array) -> jax.Array:
+    """A rank among products of two numbers of ways as ranks in each, [2]; `base` is the first."""
     high = jnp.floor(rank / jnp.maximum(base, 1))
-    return rank - high * base, high
+    return jnp.stack([rank - high * base, high])
 
 
 def _running_sum(weights: jax.Array) -> list[jax.Array]:
-    # One after the other: then an entry of weight 0 adds exactly nothing and is never picked.
+    # One after the other: then an entry of weight 0 adds exactly nothing and is never found.
     ends = [weights[0]]
     for i in range(1, weights.shape[0]):
         ends.append(ends[-1] + weights[i])
     return ends
 
 
-def _pick(ends: list[jax.Array], rank: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Index of the first weight whose running sum is above `rank`, and the rank within it."""
+def _find(ends: list[jax.Array], rank: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The first index whose running sum is above `rank`, and the rank within it."""
     index = sum((rank >= end).astype(jnp.int32) for end in ends[:-1])
     below = sum(jnp.where(index == i + 1, end, 0) for i, end in enumerate(ends[:-1]))
     return index, rank - below
@@ -183,7 +194,7 @@ def _nth_arrangement(unseen: jax.Array, room: jax.Array, rank: jax.Array) -> jax
     def give(carry, is_unseen):
         room, ways, rank = carry
         shares = ways * room / jnp.maximum(jnp.sum(room), 1)
-        i, rank_within = _pick(_running_sum(shares), rank)
+        i, rank_within = _find(_running_sum(shares), rank)
         gets = (i == np.arange(NUM_OPPONENTS)) & is_unseen
         ways_left = jnp.where(is_unseen, jnp.sum(jnp.where(gets, shares, 0)), ways)
         return (room - gets, ways_left, jnp.where(is_unseen, rank_within, rank)), i

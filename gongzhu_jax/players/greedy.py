@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.errors import PlayerError
-from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
 from gongzhu_jax.game.view import PublicView, legal_mask, played_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.inference.constraints import constraints, holders
@@ -20,12 +20,7 @@ MAX_ENUMERATED = 40
 
 _BONUS_TRICKS = 3
 _BONUS_WEIGHT = 30
-_LAST = NUM_SEATS - 1
-_LANES = 1280  # games times deals at once: enough for long vectors, few enough for the caches
-
-# Slots for a hand by position in the trick: hands are rounded up to one of these sizes. Work grows
-# with the power 4, 3, 2, 1 of the size, and every size costs compile time.
-_SLOT_SIZES = ((4, 7, 10, 13), (6, 13), (13,), (13,))
+_LANES = 640  # games times deals at once: long vectors that still fit the caches
 
 
 @dataclass(frozen=True)
@@ -55,14 +50,16 @@ def totals(view: PublicView, deals: jax.Array) -> jax.Array:
     -inf for illegal cards. Playing last, hidden cards play no part: the value of the one trick.
     """
     views, deals = jax.tree.map(lambda leaf: leaf[None], (view, deals))
-    return totals_batch(views, deals, jnp.ones(deals.shape[:2], bool))[0]
+    return totals_batch(views, deals, jnp.array([deals.shape[1]]))[0]
 
 
 def totals_batch(
-    views: PublicView, deals: jax.Array, used: jax.Array, samples: int = GreedyConfig.samples
+    views: PublicView, deals: jax.Array, needed: jax.Array, samples: int = GreedyConfig.samples
 ) -> jax.Array:
-    """`totals` of G games, float32[G, 52], over those of the deals [G, D, 52] that are `used`."""
-    return _finish(views, _add_values(views, deals, used), samples)
+    """`totals` of G games, float32[G, 52], over the first `needed` [G] of the deals [G, D, 52]."""
+    needed = jnp.where(_is_last(views), 1, needed)
+    used = np.arange(deals.shape[1]) < needed[:, None]
+    return _finish(views, sum_of_values(views, deals, used), samples)
 
 
 def _act_in_groups(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
@@ -81,85 +78,60 @@ def _act_in_groups(samples: int, keys: jax.Array, views: PublicView) -> jax.Arra
 def _act(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
     """The cards of one group, int8[G]."""
     keys = jax.vmap(jax.random.split)(keys)
-    last = _position(views) == _LAST
-    total = jax.lax.cond(
-        jnp.all(last),
-        lambda: jnp.zeros((last.shape[0], NUM_CARDS), jnp.int32),
-        lambda: _over_deals(samples, keys[:, 0], views),
-    )
-    total = _finish(views, total, samples)
+    total = _finish(views, _over_deals(samples, keys[:, 0], views), samples)
     best = total == jnp.max(total, axis=1, keepdims=True)
     # Playing last, nothing is left to chance and ties go to the first card.
     first = jnp.argmax(best, axis=1).astype(jnp.int8)
     drawn = jax.vmap(lambda key, mask: draw_card(key, evenly(mask)))(keys[:, 1], best)
-    return jnp.where(last, first, drawn)
+    return jnp.where(_is_last(views), first, drawn)
 
 
 def _over_deals(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
-    """Sums, int32[G, 52], over the deals that each game needs: sampled, or all if few."""
-    deals = jax.vmap(lambda view: sampling.count_deals(constraints(view)))(views)
-    drawn = jax.vmap(lambda key, table: sampling.draw(key, table, samples))(keys, deals)
-    few = (deals.total <= MAX_ENUMERATED) & (_position(views) != _LAST)
-    needed = jnp.where(few, deals.total.astype(jnp.int32), samples)
+    """Sums, int32[G, 52], over the deals that each game needs: sampled, or all of them if few."""
+
+    def draw():
+        tables = jax.vmap(lambda view: sampling.count_deals(constraints(view)))(views)
+        return tables, jax.vmap(lambda key, deals: sampling.draw(key, deals, samples))(keys, tables)
+
+    def draw_nothing():
+        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(draw))
+
+    last = _is_last(views)
+    tables, drawn = jax.lax.cond(jnp.all(last), draw_nothing, draw)
+    few = (tables.total <= MAX_ENUMERATED) & ~last
+    needed = jnp.where(few, tables.total.astype(jnp.int32), jnp.where(last, 1, samples))
 
     def add_block(block, total):
         number = block * samples + jnp.arange(samples)
-        chosen = jax.lax.cond(
+        opponent = jax.lax.cond(
             jnp.any(few),
-            lambda: jnp.where(few[:, None, None], _numbered(deals, number), drawn),
+            lambda: jnp.where(few[:, None, None], _numbered(tables, number), drawn),
             lambda: drawn,
         )
-        used = number < needed[:, None]
-        return total + _add_values(views, jax.vmap(holders)(views, chosen), used)
+        deals = jax.vmap(holders)(views, opponent)
+        return total + sum_of_values(views, deals, number < needed[:, None])
 
     # One block; more only where deals are enumerated and outnumber the samples.
     blocks = jnp.max(-(-needed // samples))
-    zero = jnp.zeros((few.shape[0], NUM_CARDS), jnp.int32)
-    return jax.lax.fori_loop(0, blocks, add_block, zero)
+    return jax.lax.fori_loop(0, blocks, add_block, jnp.zeros((len(needed), NUM_CARDS), jnp.int32))
 
 
-def _numbered(deals: sampling.Deals, number: jax.Array) -> jax.Array:
+def _numbered(tables: sampling.Deals, number: jax.Array) -> jax.Array:
     """Deals of the given numbers, [G, D, 52], for each game."""
-    return jax.vmap(jax.vmap(sampling.nth, (None, 0)), (0, None))(deals, number)
+    return jax.vmap(jax.vmap(sampling.nth, (None, 0)), (0, None))(tables, number)
 
 
-def _position(views: PublicView) -> jax.Array:
-    return views.stage % NUM_SEATS
-
-
-def _add_values(views: PublicView, deals: jax.Array, used: jax.Array) -> jax.Array:
-    """Sums over the used deals, int32[G, 52]; 0 for games at the last position."""
-    total = jnp.zeros((used.shape[0], NUM_CARDS), jnp.int32)
-    for position in range(_LAST):
-        total = _replace_at(position, total, views, deals, used)
-    return total
+def _is_last(views: PublicView) -> jax.Array:
+    """Whether the player to move is the last of the trick, bool[G]."""
+    return views.stage % NUM_SEATS == NUM_SEATS - 1
 
 
 def _finish(views: PublicView, total: jax.Array, samples: int) -> jax.Array:
-    """Totals, float32[G, 52], from the sums over deals: with all that does not depend on deals."""
-    num_games = total.shape[0]
-    no_deal = jnp.full((num_games, 1, NUM_CARDS), NOBODY, jnp.int8)
-    total = _replace_at(_LAST, total, views, no_deal, jnp.ones((num_games, 1), bool))
-    early = (_position(views) == 0) & (views.stage < _BONUS_TRICKS * NUM_SEATS)
+    """Totals, float32[G, 52], from the sums over deals."""
+    early_lead = (views.stage % NUM_SEATS == 0) & (views.stage < _BONUS_TRICKS * NUM_SEATS)
     bonus = jax.vmap(lambda view: _lead_bonus(view, samples))(views)
-    total = (total + jnp.where(early[:, None], bonus, 0)).astype(jnp.float32)
+    total = (total + jnp.where(early_lead[:, None], bonus, 0)).astype(jnp.float32)
     return jnp.where(jax.vmap(legal_mask)(views), total, -jnp.inf)
-
-
-def _replace_at(
-    position: int, total: jax.Array, views: PublicView, deals: jax.Array, used: jax.Array
-) -> jax.Array:
-    """`total` with the sums of the games at `position`. No work if there are none, and no more
-    than their largest hand asks for: games in lock step run just one branch."""
-    here = _position(views) == position
-    sizes = _SLOT_SIZES[position]
-    largest = jnp.max(jnp.where(here, jnp.sum(views.hand, axis=1), 0))
-    branches = [lambda n=n: sum_of_values(position, n, views, deals, used) for n in sizes]
-    which = jnp.sum(largest > np.array(sizes[:-1], np.int32))
-    found = jax.lax.cond(
-        jnp.any(here), lambda: jax.lax.switch(which, branches), lambda: total
-    )
-    return jnp.where(here[:, None], found, total)
 
 
 def _lead_bonus(view: PublicView, samples: int) -> jax.Array:

@@ -1,58 +1,84 @@
 """The value of every card in many games and deals at once: one lane for each game with a deal.
 
-G games, D deals of each, L = G * D lanes. Players are numbered in the order of the trick from the
-one who decides: 0 is me, 1 plays after me.
+G games, D deals of each, L = G * D lanes, n = 13 slots for the cards of a hand. Players are
+numbered in playing order from the one who decides: 0 is me, 1 plays after me. Position is a place
+in the trick: at position 1 one card lies on the table and players 1 and 2 are still to play.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax import struct
 
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS, TRANSFORMER
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, TRANSFORMER
 from gongzhu_jax.game.scoring import PLAIN_POINTS
 from gongzhu_jax.game.view import PublicView, played_mask
 from gongzhu_jax.players import trick_value
 from gongzhu_jax.players.slots import has_card, slots, words
-from gongzhu_jax.players.trick_value import KEY_CARDS, Stakes, Table, suit_of
+from gongzhu_jax.players.trick_value import KEY_CARDS, Stakes, suit_of
+
+# Slots that are looked at, by position: hands are rounded up to one of these sizes. Work grows
+# with the power 4, 3, 2, 1 of the size, and every size costs compile time.
+_SIZES = ((4, 7, 10, 13), (6, 13), (13,), (13,))
 
 _ALL_POINTS = int(PLAIN_POINTS.sum())
 
 
-def sum_of_values(
-    position: int, n: int, views: PublicView, deals: jax.Array, used: jax.Array
-) -> jax.Array:
+class Lanes(struct.PyTreeNode):
+    """All that the values of a trick depend on."""
+
+    trick: jax.Array  # [4, L] cards on the table in the order played; NO_CARD where none
+    stakes: list[Stakes]  # of each player
+    cards: jax.Array  # [4, n, L] hand of each player, ascending
+    relief: list[jax.Array]  # [n, L] relief of each player at playing each of its cards
+
+
+def sum_of_values(views: PublicView, deals: jax.Array, used: jax.Array) -> jax.Array:
     """Gain plus relief of each of my cards, summed over the used deals: int32[G, 52].
 
-    `deals` are holders, [G, D, 52], `used` is bool[G, D]. Precondition: it is my turn at
-    `position` of the trick, and I have at most `n` cards. Illegal cards get no meaningful value.
+    `deals` are holders, [G, D, 52], `used` is bool[G, D]. Illegal cards have no meaningful value.
     """
-    num_games, num_deals = used.shape
-    later = range(1, NUM_SEATS - position)
-
-    def to_lanes(per_game: jax.Array) -> jax.Array:  # [..., G] -> [..., L]
-        wide = jnp.broadcast_to(per_game[..., None], (*per_game.shape, num_deals))
-        return wide.reshape(*per_game.shape[:-1], -1)
-
-    hidden = [words(deals == _seat(views, i)[:, None, None]).reshape(2, -1) for i in later]
-    hands = [to_lanes(words(views.hand)), *hidden]
-    cards = jnp.moveaxis(slots(jnp.stack(hands, axis=1), n), 1, 0)  # [player, n, L]
-    standing = jax.tree.map(to_lanes, _standing(views))
-    played = to_lanes(words(jax.vmap(played_mask)(views.plays)))
-    relief = _reliefs(hands, cards, played, standing)
-    gain = _gains(position, views, cards, relief, standing, to_lanes)
-    value = (gain + relief[0]).reshape(n, num_games, num_deals)
+    lanes = _lanes(views, deals)
+    gain = jnp.zeros(lanes.relief[0].shape, jnp.int32)
+    for position in range(NUM_SEATS):
+        gain = _gain_if_any(position, views.stage % NUM_SEATS == position, views, lanes, gain)
+    value = (gain + lanes.relief[0]).reshape(NUM_RANKS, *used.shape)
     total = jnp.sum(jnp.where(used, value, 0), axis=2)  # [n, G]
-    held = cards[0].reshape(n, num_games, num_deals)[:, :, 0]
-    here = held[:, :, None] == np.arange(NUM_CARDS)
-    return jnp.sum(jnp.where(here, total[:, :, None], 0), axis=0)
+    mine = lanes.cards[0].reshape(NUM_RANKS, *used.shape)[:, :, 0]
+    return jnp.sum(jnp.where(mine[..., None] == np.arange(NUM_CARDS), total[..., None], 0), axis=0)
+
+
+def _lanes(views: PublicView, deals: jax.Array) -> Lanes:
+    num_games, num_deals, _ = deals.shape
+
+    def spread(per_game: jax.Array) -> jax.Array:  # [..., G] -> [..., L]
+        wide = jnp.broadcast_to(per_game[..., None], (*per_game.shape, num_deals))
+        return wide.reshape(*per_game.shape[:-1], num_games * num_deals)
+
+    others = [words(deals == _seat(views, i)[:, None, None]) for i in range(1, NUM_SEATS)]
+    hands = [spread(words(views.hand)), *(hand.reshape(2, -1) for hand in others)]
+    cards = jnp.moveaxis(slots(jnp.stack(hands, axis=1), NUM_RANKS), 1, 0)
+    stakes = jax.tree.map(spread, _stakes(views))
+    played = spread(words(jax.vmap(played_mask)(views.plays)))
+    return Lanes(
+        trick=spread(views.trick.T.astype(jnp.int32)),
+        stakes=stakes,
+        cards=cards,
+        relief=_reliefs(hands, cards, played, stakes[0].own),
+    )
 
 
 def _seat(views: PublicView, player: int) -> jax.Array:
-    return (views.seat + np.int8(player % NUM_SEATS)) % NUM_SEATS
+    return (views.seat + np.int8(player)) % NUM_SEATS
 
 
-def _standing(views: PublicView) -> list[Stakes]:
-    """What winning means to each player: four entries, [G]."""
+def _side(player: int) -> int:
+    """1 for me and my partner, -1 for the others."""
+    return 1 if player % 2 == 0 else -1
+
+
+def _stakes(views: PublicView) -> list[Stakes]:
+    """For each player, [G]."""
     taken = [views.taken_by == _seat(views, i)[:, None] for i in range(NUM_SEATS)]
     raw = [jnp.sum(jnp.where(mask, PLAIN_POINTS, 0), axis=1) for mask in taken]
     rest = (_ALL_POINTS - sum(raw)) // NUM_SEATS
@@ -62,42 +88,57 @@ def _standing(views: PublicView) -> list[Stakes]:
     ]
 
 
-def _side(player: int) -> int:
-    """1 for me and my partner, -1 for the others."""
-    return 1 if player % 2 == 0 else -1
-
-
-def _reliefs(hands, cards, played, standing) -> list[jax.Array]:
-    """[n, L] for me and each later player."""
+def _reliefs(hands, cards, played, doubled) -> list[jax.Array]:
+    """Relief of each player, [n, L], from hands and played cards as `words`, [2, L]."""
     on_table = [has_card(played, card) for card in KEY_CARDS]
     seen, reliefs = on_table, []
-    for player, hand in enumerate(hands):
+    for hand, in_hand in zip(hands, cards, strict=True):
         seen = [known | has_card(hand, card) for known, card in zip(seen, KEY_CARDS, strict=True)]
-        reliefs.append(trick_value.relief(cards[player], seen, standing[0].own))
-        # A later player knows what those before it know, but nobody knows my hand.
-        seen = on_table if player == 0 else seen
+        reliefs.append(trick_value.relief(in_hand, seen, doubled))
+        # The simulated players hand on what they know; my own hand stays mine.
+        seen = on_table if len(reliefs) == 1 else seen
     return reliefs
 
 
-def _gains(position, views, cards, relief, standing, to_lanes) -> jax.Array:
-    """My team's gain if I play each of my cards: int32[n, L]."""
-    def reply(table: Table, suit: jax.Array) -> jax.Array:
-        later = [
-            trick_value.replies(cards[i], suit, relief[i], standing[i], _side(i))
-            for i in range(1, NUM_SEATS - position)
-        ]
-        return trick_value.gain_after_replies(table, later)
+def _gain_if_any(
+    position: int, here: jax.Array, views: PublicView, lanes: Lanes, gain: jax.Array
+) -> jax.Array:
+    """`gain` [n, L] with the games `here` [G], which are at `position`, filled in.
 
-    # One of my cards after the other: the replies to a single one fill the caches.
-    if position == 0:
-        return jax.lax.map(
-            lambda card: reply(trick_value.lead(card, standing[0]), suit_of(card)), cards[0]
-        )
-    trick = to_lanes(views.trick.T.astype(jnp.int32))
-    suit = suit_of(trick[0])
-    table = trick_value.lead(trick[0], standing[-position])
-    for i in range(1, position):
-        table = trick_value.add(table, suit, trick[i], standing[i - position])
-    return jax.lax.map(
-        lambda card: reply(trick_value.add(table, suit, card, standing[0]), suit), cards[0]
-    )
+    No work if there are none, and no more than their largest hand asks for: of games in lock step
+    just one branch runs.
+    """
+    sizes = _SIZES[position]
+    largest = jnp.max(jnp.where(here, jnp.sum(views.hand, axis=1), 0))
+    which = jnp.sum(largest > np.array(sizes[:-1], np.int32))
+    branches = [lambda n=n: _gain(position, n, lanes) for n in sizes]
+    found = jax.lax.cond(jnp.any(here), lambda: jax.lax.switch(which, branches), lambda: gain)
+    num_deals = gain.shape[1] // here.shape[0]
+    return jnp.where(jnp.repeat(here, num_deals), found, gain)
+
+
+def _gain(position: int, n: int, lanes: Lanes) -> jax.Array:
+    """My team's gain if I play each of my first n cards at `position`: [13, L], 0 for the rest."""
+    later = range(1, NUM_SEATS - position)
+
+    def reply(table: trick_value.Table, suit: jax.Array) -> jax.Array:
+        players = [
+            trick_value.replies(
+                lanes.cards[i, :n], suit, lanes.relief[i][:n], lanes.stakes[i], _side(i)
+            )
+            for i in later
+        ]
+        return trick_value.gain_after_replies(table, players)
+
+    def play(card: jax.Array) -> jax.Array:
+        # Seats before me, from the leader on: the last of the list is the player before me.
+        cards = [*lanes.trick[:position], card]
+        stakes = [lanes.stakes[i - position] for i in range(position + 1)]
+        suit = suit_of(cards[0])
+        table = trick_value.lead(cards[0], stakes[0])
+        for next_card, next_stakes in zip(cards[1:], stakes[1:], strict=True):
+            table = trick_value.add(table, suit, next_card, next_stakes)
+        return reply(table, suit)
+
+    gain = jax.lax.map(play, lanes.cards[0, :n])
+    return jnp.pad(gain, ((0, NUM_RANKS - n), (0, 0)))

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
-from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
+from gongzhu_jax.inference.config import CHUNK, InferenceConfig, ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.decision import Decision, decide, make_params
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network import NetworkConfig, encode, encode_averaged
@@ -33,7 +33,7 @@ PRESETS: Mapping[str, InferenceConfig] = {
     "raw": InferenceConfig(
         ScenarioConfig(sampler="uniform", draws=5),
         WeightConfig(weights="none"),
-        SearchConfig(base=0, per_legal=1),
+        SearchConfig(base=0, per_legal=1, chunk=CHUNK),
     ),
     "scrofa-simple": InferenceConfig(weights=WeightConfig(weights="none")),
     "scrofa": InferenceConfig(),

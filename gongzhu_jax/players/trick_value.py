@@ -28,6 +28,9 @@ from gongzhu_jax.game.scoring import PLAIN_POINTS
 ILLEGAL = -(2**20)
 """Relief of a card that may not be played: far below every value."""
 
+DOUBLER = 4096
+"""What C10 adds to the worth of a trick: far above the points of any, so that a sum tells both."""
+
 KEY_CARDS = (PIG, SHEEP, TRANSFORMER)
 """While one of these has not been seen, the cards above it have a value of their own."""
 
@@ -46,7 +49,8 @@ def _base_relief() -> np.ndarray:
 
 
 _BASE = _base_relief()
-_POINTS = np.append(PLAIN_POINTS, 0).astype(np.int32)
+_WORTH = np.append(PLAIN_POINTS, 0).astype(np.int32)
+_WORTH[TRANSFORMER] = DOUBLER
 _PIG_UNSEEN = _table({"SA": 50, "SK": 30})
 _SHEEP_UNSEEN = _table({"DA": -30, "DK": -20, "DQ": -10})
 _TENTHS_UNSEEN = _table({"CA": 4, "CK": 3, "CQ": 2, "CJ": 1})  # of what C10 would double
@@ -63,46 +67,43 @@ class Replies(struct.PyTreeNode):
     """What a player may do who has yet to play to a trick of which the suit is known."""
 
     strength: jax.Array  # [n, L] the card if it is of that suit, else NO_CARD: the highest wins
-    points: jax.Array  # [n, L] plain points
-    doubles: jax.Array  # [n, L] bool, it is C10
-    relief: jax.Array  # [n, L] ILLEGAL where it may not be played
+    worth: jax.Array  # [n, L] plain points, and DOUBLER for C10
+    relief: jax.Array  # [n, L] ILLEGAL where the card may not be played
     stakes: Stakes
     side: int = struct.field(pytree_node=False)  # 1 in my team, -1 in the other
 
 
 class Table(struct.PyTreeNode):
-    """A trick on its way. [..., L]"""
+    """A trick on its way. [L]"""
 
     strength: jax.Array  # of the card that takes it so far
-    points: jax.Array  # plain points in it
-    doubles: jax.Array  # bool, C10 is in it
+    worth: jax.Array  # plain points in it, and DOUBLER if C10 is
     stakes: Stakes  # of the player who takes it so far
 
-    def play(self, strength, points, doubles, stakes: Stakes) -> "Table":
-        """The trick with one card more. Shapes broadcast."""
+    def play(self, strength: jax.Array, worth: jax.Array, stakes: Stakes) -> "Table":
+        """The trick with one card more."""
         takes = strength > self.strength
         return Table(
             strength=jnp.where(takes, strength, self.strength),
-            points=self.points + points,
-            doubles=self.doubles | doubles,
+            worth=self.worth + worth,
             stakes=jax.tree.map(lambda new, old: jnp.where(takes, new, old), stakes, self.stakes),
         )
 
     def gain(self) -> jax.Array:
         """Points of the finished trick for my team."""
-        doubled = 2 * self.points + self.stakes.own
-        return self.stakes.factor * jnp.where(self.doubles, doubled, self.points)
+        doubled = 2 * self.worth + (self.stakes.own - 2 * DOUBLER)
+        return self.stakes.factor * jnp.where(self.worth > DOUBLER // 2, doubled, self.worth)
 
 
 def lead(card: jax.Array, stakes: Stakes) -> Table:
-    """The trick with its first card, [L]."""
-    return Table(card, _lookup(_POINTS, card), card == TRANSFORMER, stakes)
+    """The trick with its first card."""
+    return Table(strength=card, worth=_lookup(_WORTH, card), stakes=stakes)
 
 
 def add(table: Table, suit: jax.Array, card: jax.Array, stakes: Stakes) -> Table:
-    """The trick with one known card more, [L]."""
+    """The trick, of which the `suit` is given, with one card more."""
     strength = jnp.where(suit_of(card) == suit, card, NO_CARD)
-    return table.play(strength, _lookup(_POINTS, card), card == TRANSFORMER, stakes)
+    return table.play(strength, _lookup(_WORTH, card), stakes)
 
 
 def suit_of(card: jax.Array) -> jax.Array:
@@ -118,8 +119,7 @@ def replies(
     legal = follows | ~jnp.any(follows, axis=0)
     return Replies(
         strength=jnp.where(follows, cards, NO_CARD),
-        points=_lookup(_POINTS, cards),
-        doubles=cards == TRANSFORMER,
+        worth=_lookup(_WORTH, cards),
         relief=jnp.where(legal, relief, ILLEGAL),
         stakes=stakes,
         side=side,
@@ -144,7 +144,7 @@ def relief(cards: jax.Array, seen: list[jax.Array], doubled: jax.Array) -> jax.A
 
 
 def gain_after_replies(table: Table, players: list[Replies]) -> jax.Array:
-    """Gain of my team, [..., L], when `players` play one after the other to the end.
+    """Gain of my team, [L], when `players` play one after the other to the end.
 
     Each knows all hands and takes the card with the best gain of its own team plus its own relief,
     ties to the first.
@@ -153,22 +153,17 @@ def gain_after_replies(table: Table, players: list[Replies]) -> jax.Array:
         return table.gain()
     player, *later = players
     n = player.relief.shape[0]
-    cards = (player.strength, player.points, player.doubles)
-    if len(later) > 1:
-        # A loop: what one card leads to fits the caches.
-        def play(card):
-            return gain_after_replies(table.play(*card, player.stakes), later)
+    cards = (player.strength, player.worth)
 
+    def play(card):
+        return gain_after_replies(table.play(*card, player.stakes), later)
+
+    # Loops over the cards of all players but the last. Its cards are written out one by one, so
+    # that all about them stays in registers: several times faster than an axis and a reduction.
+    if later:
         gain_of = jax.lax.map(play, cards)
-    elif later:
-        # An axis before the lanes.
-        wide = jax.tree.map(lambda leaf: leaf[..., None, :], table)
-        gains = jax.lax.optimization_barrier(gain_after_replies(wide.play(*cards, player.stakes), later))
-        gain_of = [gains[..., slot, :] for slot in range(n)]
     else:
-        # The last player's cards one by one: everything about them stays in registers.
-        each = [jax.tree.map(lambda leaf, slot=slot: leaf[slot], cards) for slot in range(n)]
-        gain_of = [table.play(*card, player.stakes).gain() for card in each]
+        gain_of = [play((cards[0][slot], cards[1][slot])) for slot in range(n)]
     best_gain = gain_of[0]
     best_value = player.side * best_gain + player.relief[0]
     for slot in range(1, n):

@@ -1,6 +1,6 @@
 """Small players for tests of matches, and their twins in plain Python."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -45,7 +45,7 @@ def mixed_card(game: Game) -> int:
     return max(game.legal()) if odd else min(game.legal())
 
 
-def play_out(seats: list[Callable[[Game], int]], owners: list[int], leader: int) -> Game:
+def play_out(seats: Sequence[Callable[[Game], int]], owners: list[int], leader: int) -> Game:
     """The whole game in plain Python."""
     game = Game(owners, leader)
     while not game.is_terminal():

@@ -1,6 +1,8 @@
 """The commands, in process and small: what they write, print and refuse."""
 
 import json
+import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,13 +18,18 @@ SMALL = ("deals=6", "batch=64")
 @pytest.fixture(autouse=True)
 def simple_players(monkeypatch):
     """The commands with players that compile fast. Other names and options go to the real ones."""
-    simple = {"random": random_player, "if": high_player, "greed": mixed_player}
+    simple = {
+        "random": replace(random_player, name="random"),
+        "if": replace(high_player, name="if"),
+        "greed": replace(mixed_player, name="greed"),
+    }
     real = players.make
 
     def make(name: str, **options):
         return real(name, **options) if options or name not in simple else simple[name]
 
     monkeypatch.setattr(players, "make", make)
+    monkeypatch.setenv("COLUMNS", "200")  # tables without line breaks
 
 
 def read(path: Path) -> dict:
@@ -44,7 +51,7 @@ def test_evaluate(tmp_path, capsys):
         mixed_player, random_player, standard_deals("development", 6), seed=3, batch=64
     )
     result = kept["result"]
-    assert result["players"] == ["mixed", "random"]
+    assert result["players"] == ["greed", "random"]
     assert result["mean"] == expected.mean
     assert result["standard_error"] == expected.standard_error
     assert result["interval_95"] == list(expected.interval)
@@ -94,14 +101,13 @@ def test_round_robin(tmp_path, capsys):
     assert "epsilon" in capsys.readouterr().out
 
 
-def test_classical_and_its_table(tmp_path, monkeypatch):
+def test_classical_and_its_table(tmp_path):
     out = tmp_path / "classical.json"
     assert classical.main([f"output={out}", *SMALL]) == 0
     result = read(out)["result"]
     assert set(result["matches"]) == set(report_tables.PUBLISHED_MATCHES)
-    seats = {
-        (name, player) for name, table in result["tables"].items() for player in table["points"]
-    }
+    seats = {(name, seat) for name, table in result["tables"].items() for seat in table["points"]}
+    assert seats == set(report_tables.PUBLISHED_SEATS)
     page = report_tables.regenerate(
         "a <!-- begin classical --> old <!-- end classical --> b", tmp_path
     )
@@ -110,7 +116,6 @@ def test_classical_and_its_table(tmp_path, monkeypatch):
     assert f"{result['matches']['greed-if']['mean']:.1f} ± " in page
     assert report_tables.NOT_RUN not in page
     assert report_tables.regenerate(page, tmp_path) == page
-    assert seats
 
 
 @pytest.mark.parametrize(
@@ -139,6 +144,15 @@ def test_bad_settings_give_one_line_and_exit_code_2(arguments, reason, capsys):
     (line,) = captured.err.strip().splitlines()
     assert line.startswith("error: ")
     assert reason in line
+
+
+def test_loggers_stay_as_they_are(monkeypatch):
+    handler = logging.StreamHandler()
+    monkeypatch.setattr(handler, "close", lambda: pytest.fail("closed"))
+    level = logging.getLogger().level
+    assert evaluate.main(["deals=0"]) == 2
+    assert logging.getLogger().level == level
+    assert not logging.getLogger("jax").disabled
 
 
 def test_bad_round_robin(capsys):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax import records, runtime
-from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError
+from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
 from gongzhu_jax.evaluation import Table, play_games, play_match, random_deals
 from gongzhu_jax.evaluation.deals import game_keys
 from gongzhu_jax.players.protocol import Player
@@ -174,6 +174,8 @@ def test_bad_settings():
         play_match(random_player, mixed_player, 4, rotations=3)
     with pytest.raises(ConfigError, match="rotations"):
         Table((random_player,) * 4, rotations=5)
+    with pytest.raises(PlayerError, match="4 players"):
+        Table((random_player,) * 3)
     with pytest.raises(ConfigError, match="batch"):
         play_match(random_player, mixed_player, 4, batch=0)
     with pytest.raises(ConfigError, match="chunk"):

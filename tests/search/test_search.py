@@ -23,7 +23,6 @@ from gongzhu_jax.search import (
     SearchConfig,
     SearchResult,
     best_card,
-    budgets_of,
     network_policy_value,
     search,
 )
@@ -66,9 +65,8 @@ def reference_weights() -> Linear:
 
     def at(cells: list[int]) -> float:
         x = [float(cell in cells) for cell in range(features.SIZE)]
-        game = mock.Mock()
-        with mock.patch.object(features, "perfect", lambda _: x):
-            return linear_value(game)
+        with mock.patch.object(features, "perfect", return_value=x):
+            return linear_value(mock.Mock())
 
     weights = [at([cell]) for cell in range(features.SIZE)]
     first = features.TRICK
@@ -81,10 +79,10 @@ def reference_weights() -> Linear:
 
 
 class Grown(NamedTuple):
-    q: np.ndarray  # [B, 13] by action
-    visits: np.ndarray  # [B, 13]
-    evaluated: np.ndarray
-    tree: mctx.Tree
+    q: Any  # [B, 13] by action
+    visits: Any  # [B, 13]
+    evaluated: Any
+    tree: Any  # mctx.Tree
 
 
 @functools.partial(jax.jit, static_argnames="config")
@@ -129,7 +127,8 @@ class Batch(NamedTuple):
 
 @pytest.fixture(scope="module")
 def batch() -> Batch:
-    states, games = random_states(1, POSITIONS)
+    states, games = random_states(1, 128)
+    games = games[:POSITIONS]
     legal = np.array([len(game.legal()) for game in games])
     twice = take(states, np.tile(np.arange(POSITIONS), 2))
     return Batch(twice, games * 2, np.concatenate([2 * legal, 10 + 2 * legal]), eighths())
@@ -140,13 +139,17 @@ def grown(batch: Batch) -> Grown:
     return grow_rows(batch.params, batch.states, batch.budgets, PAPER)
 
 
+_replay = jax.jit(jax.vmap(replay))
+
+
 def states_of(records: list[dict[str, Any]]) -> env.GameState:
+    """The positions of golden records, at most ROWS."""
+    rows = np.resize(np.arange(len(records)), ROWS)
     deals, leaders = (np.array([r[name] for r in records], np.int8) for name in ("deal", "leader"))
-    states, legal = jax.jit(jax.vmap(replay))(
-        deals, leaders, np.stack([pad_plays(record["plays"]) for record in records])
-    )
+    plays = np.stack([pad_plays(record["plays"]) for record in records])
+    states, legal = _replay(deals[rows], leaders[rows], plays[rows])
     assert np.all(legal)
-    return states
+    return jax.device_get(take(states, slice(0, len(records))))
 
 
 # Against the oracle
@@ -214,8 +217,17 @@ def test_every_node_is_a_legal_position(batch: Batch, grown: Grown) -> None:
 
 
 @functools.partial(jax.jit, static_argnames="config")
-def run(params: Linear, states: env.GameState, config: SearchConfig) -> SearchResult:
-    return search(params, KEY, states, linear_policy_value, config)
+def _run(
+    params: Linear, states: env.GameState, active: jax.Array, config: SearchConfig
+) -> SearchResult:
+    return search(params, KEY, states, linear_policy_value, config, active=active)
+
+
+def run(
+    params: Linear, states: env.GameState, config: SearchConfig, active: np.ndarray | None = None
+) -> SearchResult:
+    everybody = np.ones(len(states.stage), bool)
+    return _run(params, states, jnp.asarray(everybody if active is None else active), config)
 
 
 TRAINING = SearchConfig(chunk=512)
@@ -275,6 +287,18 @@ def test_budgets_differ_in_a_batch(batch: Batch) -> None:
     training, play = run(batch.params, states, TRAINING), run(batch.params, states, PLAY)
     np.testing.assert_array_equal(np.sum(training.visits, 1), np.where(legal > 1, 2 * legal, 0))
     np.testing.assert_array_equal(np.sum(play.visits, 1), 10 + 2 * legal)
+
+
+def test_inactive_roots_cost_nothing(batch: Batch) -> None:
+    """Callers that fill a batch up say so."""
+    states = take(batch.states, batch.half(0))
+    active = np.arange(POSITIONS) % 3 == 0
+    result = run(batch.params, states, TRAINING, active)
+    expected = run(batch.params, states, TRAINING)
+    keep = active[:, None]
+    np.testing.assert_array_equal(result.visits, np.where(keep, expected.visits, 0))
+    np.testing.assert_array_equal(result.q, np.where(keep, expected.q, -np.inf))
+    assert result.demanded == np.sum(result.visits)
 
 
 def test_forced_cards_cost_nothing(batch: Batch) -> None:
@@ -343,30 +367,85 @@ def test_the_same_team_may_move_twice() -> None:
 # Exact play
 
 
-@functools.cache
+@functools.partial(jax.jit, static_argnames="config")
+def _run_untrained(params: Any, states: env.GameState, config: SearchConfig) -> SearchResult:
+    return search(params, KEY, states, network_policy_value(make("compact")), config)
+
+
+def run_untrained(states: env.GameState, config: SearchConfig) -> SearchResult:
+    """With a network that has learnt nothing."""
+    return _run_untrained(jax.jit(make("compact").init)(KEY), states, config)
+
+
 def endgames(cards_left: int) -> list[dict[str, Any]]:
     return [record for record in load("endgame") if record["cards_left"] <= cards_left]
 
 
-def share_of_optimal_cards(records: list[dict[str, Any]], config: SearchConfig) -> float:
-    """By the search with a network that has learnt nothing."""
-    network = make("compact")
-    params = jax.jit(network.init)(KEY)
-    states = states_of(records)
-    find = functools.partial(search, policy_value=network_policy_value(network), config=config)
-    result = jax.jit(find)(params, KEY, states)
-    check_visits(result, records, states, config)
+def optimal_share(q: Any, records: list[dict[str, Any]], states: env.GameState) -> float:
+    """How often the card to play is one of the exactly best."""
     keys = jax.random.split(KEY, len(records))
-    cards = jax.vmap(best_card)(keys, result.q, jax.vmap(env.legal_mask)(states))
-    return float(np.mean([card in r["best"] for card, r in zip(cards, records, strict=True)]))
+    cards = jax.vmap(best_card)(keys, q, jax.vmap(env.legal_mask)(states))
+    return float(np.mean([int(c) in r["best"] for c, r in zip(cards, records, strict=True)]))
 
 
-def check_visits(
-    result: SearchResult, records: list[dict[str, Any]], states: env.GameState, config: SearchConfig
-) -> None:
-    """Only legal cards are visited, as often as the budgets say."""
-    budgets = budgets_of(states, config)
-    for record, visits, budget in zip(records, np.asarray(result.visits), budgets, strict=True):
-        assert set(np.flatnonzero(visits)) <= set(record["legal"])
-        assert visits.sum() == budget
-    assert result.demanded == np.sum(budgets)
+# With the paper's c = 30 a card that looks bad by more than some 100 points is not looked at
+# again, and single cards of an endgame swing by several hundred.
+SWINGS = 300.0
+
+
+def check_endgames(cards_left: int, budget: int, exploration: float, share: float) -> None:
+    config = SearchConfig(base=budget, per_legal=0, exploration=exploration)
+    records = endgames(cards_left)
+    states = states_of(records)
+    result = run_untrained(states, config)
+    np.testing.assert_array_equal(np.sum(result.visits, axis=1), budget)
+    assert optimal_share(result.q, records, states) >= share
+
+
+def test_endgames() -> None:
+    check_endgames(9, 200, SWINGS, 0.96)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("exploration", "share"), [(SWINGS, 0.97), (30.0, 0.92)])
+def test_endgames_with_2000_simulations(exploration: float, share: float) -> None:
+    check_endgames(12, 2000, exploration, share)
+
+
+def test_gumbel(batch: Batch) -> None:
+    """6 + 2 x 13 simulations whatever the number of legal cards, and one of the root itself."""
+    config = SearchConfig(base=6, method="gumbel", chunk=16)
+    records = endgames(7)
+    ends = states_of(records)
+    others = take(batch.states, slice(0, 50))
+    result = run_untrained(jax.tree.map(lambda *leaf: np.concatenate(leaf), ends, others), config)
+    legal = [r["legal"] for r in records] + [game.legal() for game in batch.games[:50]]
+    assert {len(cards) > 1 for cards in legal} == {True, False}
+    for cards, visits in zip(legal, np.asarray(result.visits), strict=True):
+        assert set(np.flatnonzero(visits)) <= set(cards)
+        assert visits.sum() == (32 if len(cards) > 1 else 0)
+    # Forced cards come first and fill some of the four chunks, which then cost nothing.
+    choices = sum(len(cards) > 1 for cards in legal)
+    assert result.demanded == 32 * choices
+    assert result.evaluated == 33 * 16 * -(-choices // 16)
+    assert optimal_share(result.q[: len(records)], records, ends) >= 0.9
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "puct"}, "ucb.*gumbel"),
+        ({"base": -1}, "positive budget"),
+        ({"per_legal": -1}, "positive budget"),
+        ({"base": 0, "per_legal": 0}, "positive budget"),
+        ({"exploration": -1.0}, "exploration"),
+        ({"ucb_factor": 0.0}, "ucb_factor"),
+        ({"chunk": 0}, "chunk"),
+    ],
+)
+def test_bad_settings(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        SearchConfig(**options)
