@@ -28,6 +28,8 @@ NO_PLAYER = -1
 CPU_CHUNK = 32
 """Decisions a player makes at once on a CPU: a chunk that is not full costs as much as a full one,
 so on CPUs, where large batches gain little, chunks are small."""
+CHUNKS = 4
+"""Elsewhere a chunk is this part of the games of a device."""
 
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
@@ -66,7 +68,8 @@ def play_games(
     mesh = mesh or runtime.games_mesh()
     count, devices = len(owners), mesh.size
     slots = -(-count // devices)
-    chunk = min(chunk or (CPU_CHUNK if jax.default_backend() == "cpu" else slots), slots)
+    usual = CPU_CHUNK if jax.default_backend() == "cpu" else -(-slots // CHUNKS)
+    chunk = min(chunk or usual, slots)
     play = _compiled(
         tuple(player.act_batch for player in players), mesh, chunk, str(jax.random.key_impl(keys))
     )

@@ -160,16 +160,24 @@ class Table:
         return time.perf_counter() - started
 
     @cached_property
+    def _distinct(self) -> tuple[Player, ...]:
+        """In an order of their own, so that who sits where does not ask for another program."""
+        found = {id(player): player for player in self.seats}.values()
+        return tuple(sorted(found, key=lambda player: (player.name, id(player))))
+
+    @cached_property
     def _players(self) -> tuple[Player, ...]:
-        """The distinct players, their parameters on the devices: once, not with every batch."""
+        """The distinct players with their parameters on the devices: once, not in every batch."""
         everywhere = runtime.on_all(self.mesh or runtime.games_mesh())
-        distinct = {id(player): player for player in self.seats}.values()
-        return tuple(replace(p, params=jax.device_put(p.params, everywhere)) for p in distinct)
+        return tuple(
+            replace(player, params=jax.device_put(player.params, everywhere))
+            for player in self._distinct
+        )
 
     @cached_property
     def _seat_player(self) -> np.ndarray:
         """[4] index in `_players` of who sits at each seat."""
-        numbers = {key: i for i, key in enumerate(dict.fromkeys(map(id, self.seats)))}
+        numbers = {id(player): number for number, player in enumerate(self._distinct)}
         return np.array([numbers[id(player)] for player in self.seats], np.int8)
 
     def _play_batch(self, deals: Deals, seat_player: np.ndarray) -> FinishedGames:

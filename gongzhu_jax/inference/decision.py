@@ -15,8 +15,8 @@ from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.network.registry import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
-DRAWN_AT_ONCE = 64
-"""Decisions whose deals are drawn together: the tables of all strata take 0.4 MB for each."""
+DRAWN_AT_ONCE = 512
+"""Deals drawn together: each looks up its stratum in tables of 50 kB."""
 
 
 class InferenceParams(struct.PyTreeNode):
@@ -56,10 +56,11 @@ def decide(
 ) -> Decision:
     """Decides for every view, [B], each with its own key, whatever the others are."""
     split = jax.vmap(jax.random.split)(keys)
+    at_once = max(1, DRAWN_AT_ONCE // config.scenarios.draws)
     scenarios = jax.lax.map(
         lambda item: draw_scenarios(*item, config.scenarios),
         (split[:, 0], views),
-        batch_size=min(DRAWN_AT_ONCE, len(keys)),
+        batch_size=min(at_once, len(keys)),
     )
     return decide_in(params, split[:, 1], views, scenarios, network, config)
 

@@ -58,11 +58,11 @@ def count_deals(known: Constraints) -> Deals:
     """The table of all deals. On the host, given numpy arrays, in exact whole numbers (int64)."""
     host = isinstance(known.unseen, np.ndarray)
     xp, dtype = (np, np.int64) if host else (jnp, jnp.float32)
-    in_suit = known.unseen.reshape(NUM_SUITS, NUM_RANKS).sum(axis=1)
+    in_suit = _by_suit(known.unseen).sum(axis=1)
     c = in_suit[:, None, None] - _A - _B
     fits = [(number == 0) | known.allowed[i][:, None, None] for i, number in enumerate((_A, _B, c))]
     ways = xp.where(fits[0] & fits[1] & fits[2], xp.asarray(_WAYS, dtype)[in_suit], 0)
-    pairs = xp.stack([_pair_ways(xp, ways[0], ways[1]), _pair_ways(xp, ways[2], ways[3])])
+    pairs = _pair_ways(xp, ways[::2], ways[1::2])
     first, second = pairs.sum(axis=3)
     # The second pair has to hold what the first leaves of the two capacities.
     x, y = (known.capacities[i].astype(np.int32) - np.arange(SIZES) for i in range(2))
@@ -75,13 +75,12 @@ def count_deals(known: Constraints) -> Deals:
 
 
 def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
-    """[x, y, a]: sum over b of first[a, b] * second[x - a, y - b]."""
-    possible = _DIFFERENCE >= 0
-    shifted = xp.where(possible, second[:, np.maximum(_DIFFERENCE, 0)], 0)  # [x - a, y, b]
-    ways = xp.einsum("xyb,ab->xya", shifted, first)
-    a = np.arange(SIZES)
-    skewed = ways[np.maximum(_DIFFERENCE, 0)[:, None, :], a[None, :, None], a[None, None, :]]
-    return xp.where(possible[:, None, :], skewed, 0)
+    """[pair, x, y, a]: sum over b of first[pair, a, b] * second[pair, x - a, y - b]."""
+    possible, index = _DIFFERENCE >= 0, np.maximum(_DIFFERENCE, 0)
+    shifted = xp.where(possible, second[:, :, index], 0)  # [pair, x - a, y, b]
+    ways = xp.einsum("pxyb,pab->pxya", shifted, first)
+    y, a = np.indices((SIZES, SIZES))
+    return xp.where(possible[:, None, :], ways[:, index[:, None, :], y, a], 0)
 
 
 def log_count_deals(known: Constraints) -> jax.Array:
@@ -108,17 +107,20 @@ def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
         return _find(ends, uniform * ends[-1])
 
     a, b, _ = _splits(deals, pick, uniforms.reshape(-1, 2), jnp.float32(0))
-    order = words[_NUM_PICKS:].reshape(NUM_SUITS, NUM_RANKS)
-    unseen = deals.unseen.reshape(NUM_SUITS, NUM_RANKS)
-    return _only_unseen(deals, jax.lax.map(_shuffle, (order, unseen, a, b)))
+    place = _places(words[_NUM_PICKS:].reshape(NUM_SUITS, NUM_RANKS), _by_suit(deals.unseen))
+    return _only_unseen(deals, (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None]))
 
 
-def _shuffle(suit: tuple[jax.Array, ...]) -> jax.Array:
-    """The opponent of each card of one suit, int8[13]: the first a by `order`, the next b, ..."""
-    order, unseen, a, b = suit
-    before = (order[None, :] < order[:, None]) & unseen[None, :]
-    place = jnp.sum(before, axis=1, dtype=jnp.int8)
-    return (place >= a).astype(jnp.int8) + (place >= a + b)
+def _places(order: jax.Array, unseen: jax.Array) -> jax.Array:
+    """Place of each card, int8[4, 13], among the unseen ones of its suit sorted by `order`."""
+
+    # A loop of simple steps: as one reduction, the compiler makes the random `order` anew for
+    # every comparison.
+    def compare(i, place):
+        other, counts = (jax.lax.dynamic_slice_in_dim(x, i, 1, axis=1) for x in (order, unseen))
+        return place + ((other < order) & counts).astype(jnp.int8)
+
+    return jax.lax.fori_loop(0, NUM_RANKS, compare, jnp.zeros(order.shape, jnp.int8))
 
 
 def nth(deals: Deals, index: jax.Array) -> jax.Array:
@@ -132,7 +134,7 @@ def nth(deals: Deals, index: jax.Array) -> jax.Array:
 
     unused = jnp.zeros((_NUM_PICKS // 2, 2), jnp.float32)
     a, b, ranks = _splits(deals, pick, unused, index.astype(jnp.float32))
-    unseen = deals.unseen.reshape(NUM_SUITS, NUM_RANKS)
+    unseen = _by_suit(deals.unseen)
     c = jnp.sum(unseen, axis=1, dtype=jnp.int8) - a - b
     opponent = jax.vmap(_nth_arrangement)(unseen, jnp.stack([a, b, c], axis=1), ranks)
     return _only_unseen(deals, opponent)
@@ -202,6 +204,10 @@ def _nth_arrangement(unseen: jax.Array, room: jax.Array, rank: jax.Array) -> jax
     room = room.astype(jnp.int32)
     ways = jnp.asarray(_WAYS, jnp.float32)[jnp.sum(room), room[0], room[1]]
     return jax.lax.scan(give, (room.astype(jnp.float32), ways, rank), unseen)[1]
+
+
+def _by_suit(mask: Any) -> Any:
+    return mask.reshape(NUM_SUITS, NUM_RANKS)
 
 
 def _only_unseen(deals: Deals, opponent: jax.Array) -> jax.Array:

@@ -96,7 +96,7 @@ def strata(view: PublicView, count: int):
     cards = key_cards(view, count)
     placements = np.array(
         list(itertools.product(range(NUM_OPPONENTS), repeat=count)), np.int8
-    ).reshape(-1, count)
+    ).reshape(NUM_OPPONENTS**count, count)
     known = constraints(view)
 
     def place(placement):

@@ -1,5 +1,6 @@
 """Mr. Greed: the best value of the current trick, summed over deals of the hidden cards."""
 
+import functools
 from dataclasses import dataclass
 
 import jax
@@ -35,6 +36,7 @@ class GreedyConfig:
             raise PlayerError(f"samples must be a whole number from 1 on, not {self.samples!r}")
 
 
+@functools.cache  # equal players are one program to the caches of compiled code
 def make(config: GreedyConfig) -> Player:
     """The player named "greed"."""
     return Player(

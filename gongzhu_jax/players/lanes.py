@@ -19,7 +19,7 @@ from gongzhu_jax.players.trick_value import KEY_CARDS, Stakes, suit_of
 
 # Slots that are looked at, by position: hands are rounded up to one of these sizes. Work grows
 # with the power 4, 3, 2, 1 of the size, and every size costs compile time.
-_SIZES = ((4, 7, 10, 13), (6, 13), (13,), (13,))
+_SIZES = ((5, 9, 13), (13,), (13,), (13,))
 
 _ALL_POINTS = int(PLAIN_POINTS.sum())
 
@@ -83,7 +83,9 @@ def _stakes(views: PublicView) -> list[Stakes]:
     raw = [jnp.sum(jnp.where(mask, PLAIN_POINTS, 0), axis=1) for mask in taken]
     rest = (_ALL_POINTS - sum(raw)) // NUM_SEATS
     return [
-        Stakes(factor=_side(i) * (1 + taken[i][:, TRANSFORMER].astype(jnp.int32)), own=raw[i] + rest)
+        Stakes(
+            factor=_side(i) * (1 + taken[i][:, TRANSFORMER].astype(jnp.int32)), own=raw[i] + rest
+        )
         for i in range(NUM_SEATS)
     ]
 

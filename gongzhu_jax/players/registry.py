@@ -1,48 +1,61 @@
-"""Players by name: `make("greed", samples=10)`."""
+"""Players by name: the one list of all of them, with their options."""
 
+import dataclasses
 import functools
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.players import greedy, rule_based, scrofazero, uniform
 from gongzhu_jax.players.protocol import Player
 
-# The classical players: the type of their options, and what makes a player of them.
-_CLASSICAL: dict[str, tuple[type, Callable[[Any], Player]]] = {
-    "random": (uniform.UniformConfig, uniform.make),
-    "if": (rule_based.RuleBasedConfig, rule_based.make),
-    "greed": (greedy.GreedyConfig, greedy.make),
+_Entry = tuple[Sequence[str], Callable[..., Player]]
+
+
+def _from_config(config: type, make_player: Callable[[Any], Player]) -> _Entry:
+    """A player whose options are the fields of one dataclass."""
+    options = [field.name for field in dataclasses.fields(config)]
+    return options, lambda **chosen: make_player(config(**chosen))
+
+
+_PLAYERS: dict[str, _Entry] = {
+    "random": _from_config(uniform.UniformConfig, uniform.make),
+    "if": _from_config(rule_based.RuleBasedConfig, rule_based.make),
+    "greed": _from_config(greedy.GreedyConfig, greedy.make),
+    **{
+        name: (scrofazero.option_names(name), functools.partial(scrofazero.make, name))
+        for name in scrofazero.NAMES
+    },
 }
+"""name -> names of its options, and the function that makes it from them."""
 
 
-def names() -> tuple[str, ...]:
-    """All players that `make` knows."""
-    return (*_CLASSICAL, *scrofazero.NAMES)
+def names() -> list[str]:
+    """Names of all players."""
+    return list(_PLAYERS)
 
 
 def option_names(name: str) -> list[str]:
-    """The options of a player, which `make` takes by keyword."""
-    if name in _CLASSICAL:
-        return [field.name for field in fields(_CLASSICAL[name][0])]
-    if name in scrofazero.NAMES:
-        return scrofazero.option_names(name)
-    raise PlayerError(f"unknown player {name!r}; there are {', '.join(names())}")
+    """What `make` accepts for a player."""
+    return list(_entry(name)[0])
 
 
 def make(name: str, **options: Any) -> Player:
-    """The player of that name; `PlayerError` if there is none, or no such option."""
-    known = option_names(name)
+    """A player by name, e.g. `make("greed", samples=40)`.
+
+    Raises:
+      PlayerError: no such player or option; the message lists those there are.
+    """
+    known, make_player = _entry(name)
     if unknown := sorted(set(options) - set(known)):
-        there_are = f"there are {', '.join(known)}" if known else "there are none"
-        raise PlayerError(f"player {name!r} has no option {unknown[0]!r}; {there_are}")
-    if name in _CLASSICAL:
-        return _classical(name, _CLASSICAL[name][0](**options))
-    return scrofazero.make(name, **options)
+        raise PlayerError(
+            f"player {name!r} has no option {unknown[0]!r}; there are {', '.join(known) or 'none'}"
+        )
+    return make_player(**options)
 
 
-@functools.cache
-def _classical(name: str, config: Any) -> Player:
-    # One object for equal settings, so that what was compiled for it is found again.
-    return _CLASSICAL[name][1](config)
+def _entry(name: str) -> _Entry:
+    try:
+        return _PLAYERS[name]
+    except KeyError:
+        raise PlayerError(f"unknown player {name!r}; there are {', '.join(_PLAYERS)}") from None

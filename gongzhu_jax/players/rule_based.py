@@ -4,6 +4,7 @@ What it avoids is the pig (SQ), the transformer (C10) and big hearts; the sheep 
 a trick that it is sure to win.
 """
 
+import functools
 from dataclasses import dataclass
 
 import jax
@@ -51,6 +52,7 @@ class RuleBasedConfig:
     """No options."""
 
 
+@functools.cache  # equal players are one program to the caches of compiled code
 def make(config: RuleBasedConfig) -> Player:
     """The player named "if"."""
     return Player(

@@ -1,5 +1,6 @@
 """Mr. Random: uniform over the legal cards."""
 
+import functools
 from dataclasses import dataclass
 
 import jax
@@ -14,6 +15,7 @@ class UniformConfig:
     """No options."""
 
 
+@functools.cache  # equal players are one program to the caches of compiled code
 def make(config: UniformConfig) -> Player:
     """The player named "random"."""
     return Player(

@@ -1,0 +1,133 @@
+"""The training command: it learns nothing here, but stops, dies and comes back as it should."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import pytest
+
+from experiments import train
+from experiments.tracking import RunLog, read_log
+from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
+from gongzhu_jax.network.weights import load_weights
+
+EPOCHS = 16
+
+
+def command(directory: Path, *changes: str) -> list[str]:
+    cache = jax.config.jax_compilation_cache_dir  # ty: ignore[unresolved-attribute]
+    return [
+        *(sys.executable, "-m", "experiments.train", "preset=smoke", f"directory={directory}"),
+        *(f"epochs={EPOCHS}", "evaluate_deals=0", f"compilation_cache={cache}", *changes),
+    ]
+
+
+def start(directory: Path, *changes: str) -> subprocess.Popen:
+    return subprocess.Popen(command(directory, *changes), stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_epoch(directory: Path, epoch: int, process: subprocess.Popen) -> None:
+    log = directory / "log.jsonl"
+    while process.poll() is None:
+        rows = read_log(log) if log.exists() else []
+        if rows and rows[-1]["epoch"] >= epoch:
+            return
+        time.sleep(0.01)
+
+
+def final_digest(directory: Path) -> str:
+    return Checkpoints(directory).about(LAST, EPOCHS)["digests"]["state"]
+
+
+def finish(process: subprocess.Popen) -> str:
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return errors
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("undisturbed")
+    finish(start(directory))
+    return directory
+
+
+def test_killed_three_times_it_ends_with_the_same_parameters(undisturbed, tmp_path):
+    moments = random.Random(7)
+    for low in (1, 5, 9):
+        process = start(tmp_path)
+        wait_for_epoch(tmp_path, moments.randint(low, low + 3), process)
+        time.sleep(moments.uniform(0, 0.3))  # also within a save
+        process.kill()
+        process.communicate()
+    finish(start(tmp_path))
+    assert final_digest(tmp_path) == final_digest(undisturbed)
+    assert [row["epoch"] for row in read_log(tmp_path / "log.jsonl")] == list(range(1, EPOCHS + 1))
+
+
+def test_sigterm_saves_and_exits_with_zero(undisturbed, tmp_path):
+    process = start(tmp_path, "checkpoint_every=1000")
+    wait_for_epoch(tmp_path, 3, process)
+    process.send_signal(signal.SIGTERM)
+    assert "goes on from there" in finish(process)
+    (saved,) = Checkpoints(tmp_path).epochs(LAST)
+    assert 3 <= saved < EPOCHS
+    assert "going on from epoch" in finish(start(tmp_path))
+    assert final_digest(tmp_path) == final_digest(undisturbed)
+
+
+def test_a_run_in_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own
+    code = train.main(
+        ["preset=smoke", f"directory={tmp_path}", "epochs=3", "evaluate_every=2", "network.width=8"]
+    )
+    assert code == 0
+    rows = read_log(tmp_path / "log.jsonl")
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert ["wpg" in row for row in rows] == [False, True, True]
+    fields = {"games", "seconds", "games_per_second", "policy_loss", "value_loss", "waste"}
+    assert fields <= rows[0].keys()
+    assert (tmp_path / "curve.png").stat().st_size > 10_000
+    assert any((tmp_path / "tensorboard").iterdir())
+    about = Checkpoints(tmp_path).about(LAST, 3)
+    assert about["command"].startswith("python -m experiments.train preset=smoke")
+    assert len(Checkpoints(tmp_path).epochs(BEST)) == 1
+    assert load_weights(tmp_path)[0].width == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("search.nothing=1", "unknown setting 'search.nothing'"),
+        ("network.name=huge", "unknown network 'huge'"),
+        ("learner.minibatch=60", "do not divide into minibatches of 60"),
+        ("epochs=many", "epochs"),
+        ("preset=none", "preset/none"),
+    ],
+)
+def test_bad_settings_are_one_line_and_exit_code_two(tmp_path, capsys, change, message):
+    assert train.main(["preset=smoke", f"directory={tmp_path}", change]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_resumed_log_drops_what_comes_after(tmp_path):
+    with RunLog(tmp_path, 0) as log:
+        for epoch in (1, 2, 3):
+            log.write({"epoch": epoch, "loss": 1.0})
+    path = tmp_path / "log.jsonl"
+    with path.open("a") as file:
+        file.write('{"epoch": 4, "lo')  # cut short by a kill
+    with RunLog(tmp_path, 2) as log:
+        log.write({"epoch": 3, "loss": 0.5})
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(row["epoch"], row["loss"]) for row in rows] == [(1, 1.0), (2, 1.0), (3, 0.5)]
+    assert os.listdir(tmp_path).count("log.jsonl") == 1

@@ -1,0 +1,341 @@
+"""Stratified scenarios against the golden records, exact counts and exhaustive enumeration."""
+
+import functools
+from collections import Counter
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game.cards import NO_CARD, NOBODY, SUIT, card_ids
+from gongzhu_jax.game.view import make_view, unseen_mask
+from gongzhu_jax.inference import sampling, scenarios
+from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
+from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, key_cards
+from gongzhu_jax.search import SearchConfig
+from tests import positions
+from tests.oracle import scenarios as oracle
+from tests.oracle.data import load
+
+RECORDS = load("scenarios")
+ENUMERATED = {79, 118, 149}
+"""Records without a key card where the original took each of the few possible deals once, and we
+draw nine (docs/deviations.md, 8)."""
+DRAWS = 9
+
+
+@pytest.fixture(scope="module")
+def views():
+    return positions.golden_views(RECORDS)
+
+
+def _draw(seed: int, views: Any, **options: Any) -> Scenarios:
+    """Scenarios of each view, [B], as numpy arrays."""
+    keys = jax.random.split(jax.random.key(seed), len(views.seat))
+    return jax.device_get(_compiled(ScenarioConfig(**options))(keys, views))
+
+
+@functools.cache
+def _compiled(config: ScenarioConfig) -> Any:
+    return jax.jit(jax.vmap(lambda key, view: draw_scenarios(key, view, config)))
+
+
+def _draw_often(seed: int, views: Any, repeats: int, **options: Any) -> Scenarios:
+    """As `_draw`, again and again: leading axes [repeats, B]."""
+    keys = jax.random.split(jax.random.key(seed), (repeats, len(views.seat)))
+    draw = _compiled(ScenarioConfig(**options))
+    # One after the other: the tables of all repeats would not fit into memory.
+    return jax.device_get(jax.jit(lambda keys: jax.lax.map(lambda k: draw(k, views), keys))(keys))
+
+
+@pytest.fixture(scope="module")
+def drawn(views):
+    return _draw(0, views)
+
+
+def _strata(views: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Key cards [B, count], placements [S, count], allowed [B, S] and numbers of deals [B, S]."""
+    placements = scenarios.strata(positions.take(views, 0), count)[1]
+
+    @jax.jit
+    @jax.vmap
+    def tables(view):
+        cards, _, allowed, deals = scenarios.strata(view, count)
+        return cards, allowed, deals.total
+
+    cards, allowed, totals = jax.device_get(tables(views))
+    return cards, placements, allowed, np.where(allowed, totals, 0)
+
+
+def _placed(record: dict[str, Any], holder: np.ndarray, cards: list[int]) -> str:
+    """The seats of `cards` in a deal, as the records write a stratum."""
+    return "".join(str(holder[card]) for card in cards)
+
+
+# key cards and strata
+
+
+def test_key_cards_of_the_records(views) -> None:
+    cards = jax.vmap(lambda view: key_cards(view, 2))(views)
+    expected = [(r["ss"]["imp_cards"] + [NO_CARD] * 2)[:2] for r in RECORDS]
+    np.testing.assert_array_equal(cards, expected)
+
+
+@pytest.mark.parametrize(
+    ("hand", "plays", "expected"),
+    [
+        # Leading: a group without its point card is passed over, hearts have none.
+        ("S2 H2 C2", "", "SQ SA SK DJ DA DK DQ HA HK HQ C10 CA CK CQ CJ"),
+        ("SQ H2 C2", "", "DJ DA DK DQ HA HK HQ C10 CA CK CQ CJ"),
+        ("SQ DJ HK C10", "", "HA HQ"),
+        # Following, also when discarding: the suit led, whatever its point card.
+        ("SQ H2 C2", "S3", "SA SK SJ S10"),
+        ("H2 H3 C2", "D3 DA", "DJ DK DQ D10"),
+        ("D2 D3 C2", "H3 HA H10", "HK HQ HJ"),
+        ("D2 D3 H2", "C10", "CA CK CQ CJ"),
+    ],
+)
+def test_key_cards_by_hand(hand: str, plays: str, expected: str) -> None:
+    # The rest of the hand is of low cards, which are in no list.
+    low = [c for c in range(52) if c % 13 < 8 and c not in card_ids(hand + " " + plays)]
+    cards = card_ids(hand) + low[: 13 - len(card_ids(hand))]
+    view = make_view(len(card_ids(plays)), cards, 0, plays)
+    names = card_ids(expected)
+    for count in (0, 1, 3, 15):
+        wanted = (names + [NO_CARD] * count)[:count]
+        assert np.asarray(key_cards(view, count)).tolist() == wanted
+
+
+def test_exact_numbers_of_deals_of_the_strata(views) -> None:
+    cards, placements, _, totals = _strata(views, 2)
+    for i, record in enumerate(RECORDS):
+        present = int(np.sum(cards[i] != NO_CARD))
+        found = {
+            "".join(str(record["opp"][o]) for o in placement[:present]): total
+            for placement, total in zip(placements, totals[i], strict=True)
+            if total > 0
+        }
+        exact = record["ss"]["strata_exact"]
+        assert found.keys() == exact.keys()
+        for name, number in exact.items():
+            # float32 counts, exact as far as float32 has whole numbers.
+            assert found[name] == pytest.approx(number, rel=0 if number < 2**24 else 1e-6)
+
+
+# draws
+
+
+def test_draws_of_each_stratum(drawn) -> None:
+    differs = set()
+    for i, record in enumerate(RECORDS):
+        ss = record["ss"]
+        deals = drawn.holder[i][drawn.valid[i]]
+        found = Counter(_placed(record, holder, ss["imp_cards"]) for holder in deals)
+        if found != ss["strata_scenarios"]:
+            differs.add(i)
+            assert (ss["imp_cards"], found) == ([], {"": DRAWS})
+            assert ss["n_scen"] == record["count"] < DRAWS
+        else:
+            assert len(deals) == ss["n_scen"]
+    assert differs == ENUMERATED
+
+
+def test_drawn_deals_agree_with_the_view(views, drawn) -> None:
+    hidden = np.asarray(jax.vmap(unseen_mask)(views))
+    for i, record in enumerate(RECORDS):
+        for holder in drawn.holder[i][drawn.valid[i]]:
+            assert np.all(holder[record["plays"]] == NOBODY)
+            assert np.all(holder[record["hand"]] == record["seat"])
+            for seat, size, void in zip(
+                record["opp"], record["sizes"], record["void"], strict=True
+            ):
+                held = np.flatnonzero(holder == seat)
+                assert len(held) == size
+                assert np.all(hidden[i, held])
+                assert not np.any(np.array(void)[SUIT[held]])
+
+
+def test_unused_places_are_marked(views, drawn) -> None:
+    used = np.sum(drawn.valid, axis=1)
+    assert set(used) >= {DRAWS, 8, 6}
+    # Valid places come first.
+    np.testing.assert_array_equal(drawn.valid, np.arange(DRAWS)[None, :] < used[:, None])
+    np.testing.assert_array_equal(drawn.log_weight, np.where(drawn.valid, 0, -np.inf))
+    nobody = np.asarray(jax.vmap(unseen_mask)(views))[:, None, :] & ~drawn.valid[:, :, None]
+    assert np.all(drawn.holder[nobody] == NOBODY)
+
+
+def test_no_possible_deal_leaves_nothing_valid(views) -> None:
+    nobody_may = views.replace(voids=jnp.ones_like(views.voids))
+    for sampler in ("stratified", "uniform"):
+        found = _draw(0, nobody_may, sampler=sampler)
+        assert not np.any(found.valid)
+        assert np.all(found.log_weight == -np.inf)
+
+
+def test_keys_give_different_and_repeatable_deals(views, drawn) -> None:
+    again, other = _draw(0, views), _draw(1, views)
+    np.testing.assert_array_equal(again.holder, drawn.holder)
+    many = [i for i, record in enumerate(RECORDS) if record["count"] > 1e6]
+    differs = np.any(other.holder[many] != drawn.holder[many], axis=2)
+    np.testing.assert_array_equal(differs, drawn.valid[many])
+
+
+# uniform within strata
+
+
+def _every_deal(record: dict[str, Any]) -> list[tuple[int, ...]]:
+    """Holders of the unknown cards in every possible deal."""
+    deals = oracle.enumerate_deals(record["unknown"], record["sizes"], record["void"])
+    return [tuple(record["opp"][i] for i in deal) for deal in deals]
+
+
+def _check_uniform(groups: list[tuple[list[tuple[int, ...]], list[tuple[int, ...]]]]) -> None:
+    """Draws against all that is possible, for each group: (drawn, possible)."""
+    p_values = []
+    for deals, possible in groups:
+        counted = Counter(deals)
+        assert counted.keys() <= set(possible)
+        if len(possible) > 1:
+            frequency = [counted[deal] for deal in possible]
+            p_values.append(stats.chisquare(frequency).pvalue)
+    assert len(p_values) > 10
+    assert min(p_values) > 0.01 / len(p_values)
+    assert stats.kstest(p_values, "uniform").pvalue > 0.001
+
+
+def _by_stratum(
+    views: Any, chosen: list[int], cards: dict[int, list[int]], repeats: int, **options: Any
+) -> list[tuple[list[tuple[int, ...]], list[tuple[int, ...]]]]:
+    """Draws and possible deals of each stratum of the `cards` of each of the chosen records."""
+    found = _draw_often(3, positions.take(views, np.array(chosen)), repeats, **options)
+    groups = []
+    for number, i in enumerate(chosen):
+        record = RECORDS[i]
+        holder = found.holder[:, number][found.valid[:, number]]
+        place = [record["unknown"].index(card) for card in cards[i]]
+        drawn_by, possible_by = {}, {}
+        for deal in map(tuple, holder[:, record["unknown"]].tolist()):
+            drawn_by.setdefault(tuple(deal[p] for p in place), []).append(deal)
+        for deal in _every_deal(record):
+            possible_by.setdefault(tuple(deal[p] for p in place), []).append(deal)
+        assert drawn_by.keys() == possible_by.keys()
+        groups += [(deals, possible_by[name]) for name, deals in drawn_by.items()]
+    return groups
+
+
+def _small(most: int, *key_cards_left: int) -> list[int]:
+    """Records with few possible deals and so many key cards."""
+    return [
+        i
+        for i, record in enumerate(RECORDS)
+        if record["count"] <= most and len(record["ss"]["imp_cards"]) in key_cards_left
+    ]
+
+
+def test_deals_are_uniform_within_a_stratum(views) -> None:
+    chosen = _small(100, 1, 2)
+    cards = {i: RECORDS[i]["ss"]["imp_cards"] for i in chosen}
+    _check_uniform(_by_stratum(views, chosen, cards, repeats=400))
+
+
+def test_without_key_cards_deals_are_uniform(views) -> None:
+    """Whether the lists have run out, or no key cards are wanted, or the sampler is uniform."""
+    none: dict[int, list[int]] = {i: [] for i in range(len(RECORDS))}
+    _check_uniform(_by_stratum(views, _small(50, 0), none, repeats=150))
+    _check_uniform(_by_stratum(views, _small(50, 1, 2), none, repeats=150, key_cards=0))
+    _check_uniform(_by_stratum(views, _small(50, 1, 2), none, repeats=150, sampler="uniform"))
+
+
+# options
+
+
+def test_exact_stratum_weights_are_the_shares_of_deals(views) -> None:
+    found = _draw(0, views, stratum_weights="exact")
+    for i, record in enumerate(RECORDS):
+        share: Counter[str] = Counter()
+        weight = np.exp(found.log_weight[i] - np.max(found.log_weight[i]))
+        assert np.all((weight > 0) == found.valid[i])
+        for holder, number in zip(found.holder[i], weight / np.sum(weight), strict=True):
+            if number > 0:
+                share[_placed(record, holder, record["ss"]["imp_cards"])] += float(number)
+        exact = record["ss"]["strata_exact"]
+        total = sum(exact.values())
+        assert dict(share) == pytest.approx({k: n / total for k, n in exact.items()}, rel=1e-4)
+
+
+@pytest.mark.parametrize(("count", "draws"), [(1, 9), (3, 27), (3, 40)])
+def test_other_numbers_of_key_cards(views, count: int, draws: int) -> None:
+    some = list(range(0, len(RECORDS), 6))
+    chosen = positions.take(views, np.array(some))
+    cards, placements, allowed, totals = _strata(chosen, count)
+    found = _draw(0, chosen, key_cards=count, draws=draws)
+    seen_three = 0
+    for row, i in enumerate(some):
+        record = RECORDS[i]
+        keys = [card for card in cards[row].tolist() if card != NO_CARD]
+        assert keys[:2] == record["ss"]["imp_cards"][:count]
+        seen_three += len(keys) == 3
+        shown = (record["unknown"], record["sizes"], record["void"])
+        exact = oracle.strata(keys, *shown, record["opp"])
+        assert np.sum(totals[row] > 0) == len(exact)
+        for placement, total in zip(placements, totals[row], strict=True):
+            name = tuple(record["opp"][o] for o in placement[: len(keys)])
+            if total > 0:
+                assert total == pytest.approx(exact[name], rel=1e-6)
+        places = oracle.allowed_placements(keys, record["sizes"], record["void"])
+        assert np.sum(allowed[row]) == places
+        deals = found.holder[row][found.valid[row]]
+        counted = Counter(_placed(record, holder, keys) for holder in deals)
+        assert counted == {"".join(map(str, seats)): draws // places for seats in exact}
+    assert seen_three or count < 3
+
+
+def test_uniform_draws_are_those_of_the_sampler(views) -> None:
+    found = _draw(0, views, sampler="uniform")
+    assert found.holder.shape == (len(RECORDS), DRAWS, 52)
+    assert np.all(found.valid)
+    assert not np.any(found.log_weight)
+    keys = jax.random.split(jax.random.key(0), len(RECORDS))
+    deals = jax.jit(jax.vmap(lambda key, view: sampling.sample(key, view, DRAWS)))(keys, views)
+    np.testing.assert_array_equal(found.holder, deals)
+
+
+@pytest.mark.parametrize(
+    ("part", "options", "message"),
+    [
+        (ScenarioConfig, {"sampler": "all"}, "sampler must be one of uniform, stratified"),
+        (ScenarioConfig, {"stratum_weights": "none"}, "stratum_weights must be one of"),
+        (ScenarioConfig, {"draws": 0, "sampler": "uniform"}, "draws must be at least 1"),
+        (ScenarioConfig, {"key_cards": -1}, "key_cards at least 0"),
+        (ScenarioConfig, {"draws": 8}, "up to 9 strata, so draws must be at least 9, not 8"),
+        (ScenarioConfig, {"key_cards": 3}, "draws must be at least 27"),
+        (WeightConfig, {"weights": "paper"}, "weights must be one of none, iec, bayes"),
+        (WeightConfig, {"factor": "linear"}, "factor must be one of"),
+        (WeightConfig, {"regret": "none"}, "regret must be one of"),
+        (WeightConfig, {"inputs": "perfect"}, "inputs must be one of"),
+        (WeightConfig, {"slices": "all"}, "slices must be one of"),
+        (WeightConfig, {"beta": -0.1}, "beta must be >= 0"),
+        (WeightConfig, {"min_rank": 1}, "min_rank from 2 to 14"),
+        (WeightConfig, {"min_rank": 15}, "min_rank from 2 to 14"),
+        (WeightConfig, {"chunk": 0}, "chunk at least 1"),
+    ],
+)
+def test_bad_settings(part: type, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        part(**options)
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    config = InferenceConfig()
+    assert config.scenarios == ScenarioConfig("stratified", 9, 2, "equal")
+    assert (config.weights.weights, config.weights.beta) == ("iec", 0.015)
+    assert (config.weights.factor, config.weights.regret) == ("exponential", "all")
+    assert (config.weights.min_rank, config.weights.suit_rule) == (8, True)
+    assert isinstance(config.search, SearchConfig)
+    assert (config.search.base, config.search.per_legal) == (10, 2)
+    assert ScenarioConfig(sampler="uniform", draws=1).draws == 1
