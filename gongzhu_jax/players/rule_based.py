@@ -118,10 +118,10 @@ def _avoid(danger: jax.Array, legal: jax.Array, top: jax.Array, clean: jax.Array
 
     `clean`: playing last, and the dangerous card is not in the trick.
     """
-    thrown = jnp.any(legal & (_CARDS == danger)) & (top > danger)
+    thrown = jnp.any(legal & (danger == _CARDS)) & (top > danger)
     below = legal & (jnp.maximum(top, danger) > _CARDS)
     ducking = jnp.where(jnp.any(below), _highest(below), _highest(legal))
-    taking = _highest(legal & (_CARDS != danger))
+    taking = _highest(legal & (danger != _CARDS))
     return jnp.where(thrown, danger, jnp.where(clean, taking, ducking))
 
 

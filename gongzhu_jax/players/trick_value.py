@@ -44,7 +44,7 @@ def _table(values: dict[str, int]) -> np.ndarray:
 
 def _base_relief() -> np.ndarray:
     by_rank = np.array([0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11], np.int32)
-    high_heart = (SUIT == HEARTS) & (RANK > RANK[card_id("H10")])
+    high_heart = (SUIT == HEARTS) & (RANK[card_id("H10")] < RANK)
     return np.append(np.where(high_heart, 0, by_rank[RANK]), ILLEGAL).astype(np.int32)
 
 

@@ -59,16 +59,17 @@ def drawn(views):
 
 def _strata(views: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Key cards [B, count], placements [S, count], allowed [B, S] and numbers of deals [B, S]."""
-    placements = scenarios.strata(positions.take(views, 0), count)[1]
+    constant = []
 
     @jax.jit
     @jax.vmap
     def tables(view):
-        cards, _, allowed, deals = scenarios.strata(view, count)
+        cards, placements, allowed, deals = scenarios.strata(view, count)
+        constant.append(placements)
         return cards, allowed, deals.total
 
     cards, allowed, totals = jax.device_get(tables(views))
-    return cards, placements, allowed, np.where(allowed, totals, 0)
+    return cards, constant[0], allowed, np.where(allowed, totals, 0)
 
 
 def _placed(record: dict[str, Any], holder: np.ndarray, cards: list[int]) -> str:
@@ -80,9 +81,12 @@ def _placed(record: dict[str, Any], holder: np.ndarray, cards: list[int]) -> str
 
 
 def test_key_cards_of_the_records(views) -> None:
-    cards = jax.vmap(lambda view: key_cards(view, 2))(views)
+    cards = jax.jit(jax.vmap(lambda view: key_cards(view, 2)))(views)
     expected = [(r["ss"]["imp_cards"] + [NO_CARD] * 2)[:2] for r in RECORDS]
     np.testing.assert_array_equal(cards, expected)
+
+
+_all_key_cards = jax.jit(lambda view: key_cards(view, 16))
 
 
 @pytest.mark.parametrize(
@@ -105,9 +109,8 @@ def test_key_cards_by_hand(hand: str, plays: str, expected: str) -> None:
     cards = card_ids(hand) + low[: 13 - len(card_ids(hand))]
     view = make_view(len(card_ids(plays)), cards, 0, plays)
     names = card_ids(expected)
-    for count in (0, 1, 3, 15):
-        wanted = (names + [NO_CARD] * count)[:count]
-        assert np.asarray(key_cards(view, count)).tolist() == wanted
+    found = np.asarray(_all_key_cards(view)).tolist()
+    assert found == names + [NO_CARD] * (len(found) - len(names))
 
 
 def test_exact_numbers_of_deals_of_the_strata(views) -> None:
@@ -244,11 +247,10 @@ def test_deals_are_uniform_within_a_stratum(views) -> None:
 
 
 def test_without_key_cards_deals_are_uniform(views) -> None:
-    """Whether the lists have run out, or no key cards are wanted, or the sampler is uniform."""
+    """Whether the lists have run out or no key cards are wanted."""
     none: dict[int, list[int]] = {i: [] for i in range(len(RECORDS))}
     _check_uniform(_by_stratum(views, _small(50, 0), none, repeats=150))
     _check_uniform(_by_stratum(views, _small(50, 1, 2), none, repeats=150, key_cards=0))
-    _check_uniform(_by_stratum(views, _small(50, 1, 2), none, repeats=150, sampler="uniform"))
 
 
 # options
@@ -268,7 +270,7 @@ def test_exact_stratum_weights_are_the_shares_of_deals(views) -> None:
         assert dict(share) == pytest.approx({k: n / total for k, n in exact.items()}, rel=1e-4)
 
 
-@pytest.mark.parametrize(("count", "draws"), [(1, 9), (3, 27), (3, 40)])
+@pytest.mark.parametrize(("count", "draws"), [(1, 9), (3, 40)])
 def test_other_numbers_of_key_cards(views, count: int, draws: int) -> None:
     some = list(range(0, len(RECORDS), 6))
     chosen = positions.take(views, np.array(some))
