@@ -11,6 +11,13 @@ test: $(READY) lint  ## ruff, the type checker and the default tests
 test-all: $(READY) lint  ## the slow tests too
 	$(BIN)/python -m pytest -m ""
 
+reproduce: $(READY)  ## the paper's pipeline, small: classical players, training, techniques
+	$(BIN)/python -m experiments.classical deals=1024 output=results/reproduce/classical.json
+	$(BIN)/python -m experiments.train preset=compact epochs=40 evaluate_deals=256 \
+		directory=runs/reproduce
+	$(BIN)/python -m experiments.techniques options.checkpoint=runs/reproduce deals=128 \
+		output=results/reproduce/techniques.json
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

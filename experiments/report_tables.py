@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.results import RESULTS, ROOT
+from experiments.techniques import PAPER as PAPER_TECHNIQUES
+from experiments.throughput import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
 
 PAGE = ROOT / "docs" / "results.md"
@@ -48,7 +50,60 @@ def classical(folder: Path) -> str:
     return markdown(lines) + source(kept)
 
 
-SECTIONS: dict[str, Callable[[Path], str]] = {"classical": classical}
+def techniques(folder: Path) -> str:
+    """The paper's table of techniques, published and ours."""
+    kept = read(folder, "techniques")
+    rows = kept["result"]["rows"] if kept else {}
+    lines = [["technique", "paper", "paper won (+drawn)", "ours", "ours won", "drawn", "over US"]]
+    for name, (points, rates) in PAPER_TECHNIQUES.items():
+        found = rows.get(name)
+        over = _points(found["over_us"]) if found and "over_us" in found else ""
+        cells = _match_cells(found) if found else (NOT_RUN, "", "")
+        lines.append([name, points, rates, *cells, over])
+    return markdown(lines) + source(kept)
+
+
+def training(folder: Path) -> str:
+    """The curve of the compact network."""
+    kept = read(folder, "training_compact")
+    if kept is None:
+        return NOT_RUN
+    found = kept["result"]
+    lines = [["games", "hours", "raw network over Mr. Greed"]]
+    for point in found["points"]:
+        wpg = f"{point['wpg']:.1f} ± {point['wpg_stderr']:.1f}"
+        lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", wpg])
+    made = f"\n\nTrained by `{found['run_command']}`, commit {found['run_commit'][:10]}."
+    return markdown(lines) + made + source(kept)
+
+
+def speed(subject: str) -> Callable[[Path], str]:
+    """The section of a subject of `experiments.throughput`."""
+
+    def section(folder: Path) -> str:
+        kept = read(folder, f"throughput_{subject}")
+        if kept is None:
+            return NOT_RUN
+        rows = kept["result"]["rows"]
+        lines = [[name.replace("_", " ") for name in rows[0]]]
+        lines += [[_cell(value) for value in row.values()] for row in rows]
+        return markdown(lines) + source(kept)
+
+    return section
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+SECTIONS: dict[str, Callable[[Path], str]] = {
+    "classical": classical,
+    "techniques": techniques,
+    "training": training,
+    **{f"speed-{name}": speed(name) for name in SUBJECTS},
+}
 
 
 def regenerate(page: str, folder: Path = RESULTS) -> str:
@@ -82,7 +137,7 @@ def source(kept: dict[str, Any] | None) -> str:
     """Where the figures are from, as a paragraph."""
     if kept is None:
         return ""
-    state = "; interrupted" if kept["result"]["interrupted"] else ""
+    state = "; interrupted" if kept["result"].get("interrupted") else ""
     return (
         f"\n\n`{kept['command']}`, seed {kept['seed']}, commit {kept['commit'][:10]}, "
         f"{kept['date'][:10]}, {kept['seconds']:.0f} s on {kept['machine']['cores']} cores "

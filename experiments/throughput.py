@@ -16,6 +16,10 @@ from gongzhu_jax import runtime
 SUBJECTS = {
     # name: module, imported only when it is asked for
     "env": "experiments.throughput_env",
+    "players": "experiments.throughput_players",
+    "search": "experiments.throughput_search",
+    "training": "experiments.throughput_training",
+    "inference": "experiments.throughput_inference",
 }
 
 

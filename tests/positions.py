@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NOBODY, NUM_CARDS
+from gongzhu_jax.game.cards import NO_CARD, NOBODY, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.random_play import play_random
 from gongzhu_jax.game.view import PublicView, pad_plays, view
 
 
@@ -26,16 +26,9 @@ def random_states(seed: int, stages: Sequence[int]) -> env.GameState:
 @jax.jit
 @jax.vmap
 def _random_states(key: jax.Array, stage: jax.Array) -> env.GameState:
-    deal_key, lead_key, *play_keys = jax.random.split(key, NUM_CARDS + 2)
-    state = env.deal(deal_key, jax.random.randint(lead_key, (), 0, 4))
-
-    def play(state, key):
-        weights = jnp.where(env.legal_mask(state), jax.random.uniform(key, (NUM_CARDS,)), -1.0)
-        after = env.step(state, jnp.argmax(weights))
-        keep = state.stage >= stage
-        return jax.tree.map(lambda new, old: jnp.where(keep, old, new), after, state), None
-
-    return jax.lax.scan(play, state, jnp.stack(play_keys))[0]
+    deal_key, lead_key, play_key = jax.random.split(key, 3)
+    state = env.deal(deal_key, jax.random.randint(lead_key, (), 0, NUM_SEATS))
+    return play_random(play_key, state, stage)
 
 
 @jax.jit

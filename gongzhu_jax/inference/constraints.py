@@ -22,13 +22,13 @@ class Constraints(struct.PyTreeNode):
     capacities: jax.Array  # [3] int8, cards each opponent still has to get
     allowed: jax.Array  # [3, 4] bool, [opponent, suit] that an opponent may hold
 
-    def give(self, card: jax.Array, opponent: jax.Array) -> "Constraints":
+    def give(self, card: jax.Array | int, opponent: jax.Array | int) -> "Constraints":
         """What is left to deal once `opponent` has got `card`.
 
         If it may not hold the card, or the card is not unseen, no deal agrees with the result.
         """
-        here = card == np.arange(NUM_CARDS)
-        gets = opponent == np.arange(NUM_OPPONENTS)
+        here = jnp.asarray(card) == np.arange(NUM_CARDS)
+        gets = jnp.asarray(opponent) == np.arange(NUM_OPPONENTS)
         suit_allowed = jnp.repeat(self.allowed, NUM_CARDS // NUM_SEATS, axis=1)
         fits = jnp.any(here & self.unseen & jnp.any(suit_allowed & gets[:, None], axis=0))
         # A hand with less than no room: from then on there is no deal, whatever else is given.

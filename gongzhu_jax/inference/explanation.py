@@ -11,8 +11,9 @@ from gongzhu_jax.inference.decision import Decision
 def q_standard_error(decision: Decision) -> jax.Array:
     """Standard error of the weighted mean of Q over scenarios, [B, 52]; 0 where not legal."""
     legal = decision.q > -jnp.inf
-    searched = decision.scenario_q > -jnp.inf
-    error = jnp.where(searched & legal[:, None], decision.scenario_q - decision.q[:, None], 0.0)
+    mean = jnp.where(legal, decision.q, 0.0)[:, None]
+    searched = (decision.scenario_q > -jnp.inf) & legal[:, None]
+    error = jnp.where(searched, decision.scenario_q, mean) - mean
     return jnp.sqrt(jnp.sum(jnp.square(decision.weight[:, :, None] * error), axis=1))
 
 

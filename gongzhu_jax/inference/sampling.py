@@ -185,8 +185,10 @@ def _running_sum(weights: jax.Array) -> list[jax.Array]:
 
 def _find(ends: list[jax.Array], rank: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The first index whose running sum is above `rank`, and the rank within it."""
-    index = sum((rank >= end).astype(jnp.int32) for end in ends[:-1])
-    below = sum(jnp.where(index == i + 1, end, 0) for i, end in enumerate(ends[:-1]))
+    index, below = jnp.int32(0), jnp.float32(0)
+    for end in ends[:-1]:
+        index = index + (rank >= end).astype(jnp.int32)
+        below = jnp.where(rank >= end, end, below)
     return index, rank - below
 
 

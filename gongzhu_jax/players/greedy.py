@@ -60,7 +60,7 @@ def totals_batch(
 ) -> jax.Array:
     """`totals` of G games, float32[G, 52], over the first `needed` [G] of the deals [G, D, 52]."""
     needed = jnp.where(_is_last(views), 1, needed)
-    used = np.arange(deals.shape[1]) < needed[:, None]
+    used = jnp.arange(deals.shape[1]) < needed[:, None]
     return _finish(views, sum_of_values(views, deals, used), samples)
 
 

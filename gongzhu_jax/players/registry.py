@@ -12,7 +12,7 @@ from gongzhu_jax.players.protocol import Player
 _Entry = tuple[Sequence[str], Callable[..., Player]]
 
 
-def _from_config(config: type, make_player: Callable[[Any], Player]) -> _Entry:
+def _from_config(config: Any, make_player: Callable[[Any], Player]) -> _Entry:
     """A player whose options are the fields of one dataclass."""
     options = [field.name for field in dataclasses.fields(config)]
     return options, lambda **chosen: make_player(config(**chosen))

@@ -9,27 +9,36 @@ from gongzhu_jax import players
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS
 from gongzhu_jax.game.view import legal_mask
 from gongzhu_jax.inference import sampling
+from gongzhu_jax.inference.constraints import constraints, holders
 from gongzhu_jax.players import greedy
 from tests import positions
 from tests.oracle.data import load
 
 RECORDS = load("greed")
-SAMPLES = 20
+DEALS = greedy.MAX_ENUMERATED
 GROUP = 250  # records at once
 
 _totals = jax.jit(greedy.totals_batch)
 _log_counts = jax.jit(jax.vmap(sampling.log_count))
 
 
+def _grouped(compute, size: int, *arrays) -> np.ndarray:
+    """`compute` on arrays [B, ...] in batches of one size, filled up at the end."""
+    count = len(jax.tree.leaves(arrays)[0])
+    index = np.arange(-(-count // size) * size) % count
+    groups = [positions.take(arrays, part) for part in index.reshape(-1, size)]
+    return np.concatenate([compute(*group) for group in groups])[:count]
+
+
 @pytest.fixture(scope="module")
 def views():
-    return positions.golden_views(RECORDS)
+    return jax.device_get(positions.golden_views(RECORDS))
 
 
 @pytest.fixture(scope="module")
 def deals() -> tuple[np.ndarray, np.ndarray]:
-    """Holders [B, 20, 52] of the recorded scenarios, and how many there are."""
-    holders = np.full((len(RECORDS), SAMPLES, NUM_CARDS), NOBODY, np.int8)
+    """Holders [B, DEALS, 52] of the recorded scenarios, and how many there are."""
+    holders = np.full((len(RECORDS), DEALS, NUM_CARDS), NOBODY, np.int8)
     for row, record in zip(holders, RECORDS, strict=True):
         for number, scenario in enumerate(record.get("scen", [])):
             row[number, record["unknown"]] = [int(seat) for seat in scenario]
@@ -38,11 +47,7 @@ def deals() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def totals(views, deals) -> np.ndarray:
-    groups = [slice(first, first + GROUP) for first in range(0, len(RECORDS), GROUP)]
-    holders, needed = deals
-    return np.concatenate(
-        [_totals(positions.take(views, g), holders[g], needed[g]) for g in groups]
-    )
+    return _grouped(_totals, GROUP, views, *deals)
 
 
 def test_all_golden_totals(totals):
@@ -56,47 +61,38 @@ def test_all_golden_totals(totals):
 
 
 def test_totals_of_one_view(views, deals, totals):
-    index = next(i for i, r in enumerate(RECORDS) if len(r.get("scen", [])) == SAMPLES)
-    found = greedy.totals(positions.take(views, index), jnp.asarray(deals[0][index]))
+    index = next(i for i, r in enumerate(RECORDS) if len(r.get("scen", [])) == 20)
+    found = jax.jit(greedy.totals)(positions.take(views, index), deals[0][index, :20])
     np.testing.assert_array_equal(found, totals[index])
 
 
 @pytest.fixture(scope="module")
 def act():
-    return jax.jit(players.make("greed").act_batch)
+    compiled = jax.jit(players.make("greed").act_batch)
+    return lambda keys, views: compiled((), keys, views)
 
 
 def _act_on(act, views, index, seed: int = 0) -> np.ndarray:
-    """Cards for the records `index`, in batches of one size."""
-    size = 64
-    index = np.asarray(index)
-    padded = np.resize(index, -(-len(index) // size) * size)
-    keys = jax.random.split(jax.random.key(seed), len(padded))
-    groups = [slice(first, first + size) for first in range(0, len(padded), size)]
-    cards = [act((), keys[g], positions.take(views, padded[g])) for g in groups]
-    return np.concatenate(cards)[: len(index)]
+    """Cards for the records `index`."""
+    keys = jax.random.split(jax.random.key(seed), len(index))
+    return _grouped(act, 64, keys, positions.take(views, np.asarray(index)))
 
 
 def test_playing_last_and_forced_cards_are_golden(act, views):
     sure = [i for i, record in enumerate(RECORDS) if "choice" in record]
-    assert {RECORDS[i]["pos"] for i in sure} == {0, 1, 2, 3}
+    assert {RECORDS[i]["pos"] for i in sure} == {1, 2, 3}
     assert _act_on(act, views, sure).tolist() == [RECORDS[i]["choice"] for i in sure]
 
 
 def test_few_deals_are_all_used(act, views):
     """With at most 40 deals the total is over all of them: no chance but between equal cards."""
     counts = np.exp(np.asarray(_log_counts(views)))
-    few = [
-        i
-        for i, record in enumerate(RECORDS)
-        if record["pos"] < 3 and counts[i] < greedy.MAX_ENUMERATED + 0.5
-    ]
+    few = [i for i, record in enumerate(RECORDS) if record["pos"] < 3 and counts[i] < DEALS + 0.5]
     numbers = np.round(counts[few]).astype(int)
     assert numbers.min() == 1
-    assert numbers.max() == greedy.MAX_ENUMERATED
+    assert numbers.max() == DEALS
     chosen = positions.take(views, np.array(few))
-    every = np.asarray(_every_deal(chosen))
-    total = np.asarray(jax.jit(greedy.totals_batch)(chosen, every, numbers))
+    total = _grouped(_totals, GROUP, chosen, np.asarray(_every_deal(chosen)), numbers)
     best = total == total.max(axis=1, keepdims=True)
     drawn = np.zeros_like(best)
     for seed in range(6):
@@ -113,9 +109,8 @@ def test_few_deals_are_all_used(act, views):
 @jax.vmap
 def _every_deal(view):
     """The first 40 deals in the order of `sampling.nth`: holders [40, 52]."""
-    table = sampling.count_deals(greedy.constraints(view))
-    number = jnp.arange(greedy.MAX_ENUMERATED)
-    return greedy.holders(view, jax.vmap(sampling.nth, (None, 0))(table, number))
+    table = sampling.count_deals(constraints(view))
+    return holders(view, jax.vmap(sampling.nth, (None, 0))(table, jnp.arange(DEALS)))
 
 
 def test_sampled_choices_are_mostly_golden(act, views):
@@ -132,21 +127,21 @@ def test_the_choice_does_not_depend_on_the_batch(act):
     stages = [*range(NUM_CARDS), *range(0, 48, 4)]
     views = positions.random_views(5, stages)
     keys = jax.random.split(jax.random.key(5), len(stages))
-    together = np.asarray(act((), keys, views))
+    together = np.asarray(act(keys, views))
     assert np.asarray(jax.vmap(legal_mask)(views))[np.arange(len(stages)), together].all()
     seven = np.array([0, 13, 26, 39, 52, 58, 63])
-    few = act((), keys[seven], positions.take(views, seven))
+    few = act(keys[seven], positions.take(views, seven))
     np.testing.assert_array_equal(few, together[seven])
-    lonely = players.make("greed")
+    alone = players.make("greed")
     for i in (*range(0, 44, 5), *range(52, 56)):
-        assert lonely.act(keys[i], positions.take(views, i)) == together[i]
+        assert alone.act(keys[i], positions.take(views, i)) == together[i]
     backwards = np.arange(len(stages))[::-1]
-    again = act((), keys[backwards], positions.take(views, backwards))
+    again = act(keys[backwards], positions.take(views, backwards))
     np.testing.assert_array_equal(again, together[backwards])
 
 
 def test_lead_bonus_is_truncated_as_in_floats():
-    table = greedy._bonus_table(SAMPLES)
+    table = greedy._bonus_table(20)
     assert table[0, 2] == 999
     assert table[3, 3] == -399
     assert table[0, 0] == 2600

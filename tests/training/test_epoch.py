@@ -39,10 +39,10 @@ def program(devices: int) -> Any:
     return compile_epoch(CONFIG, games_mesh(jax.devices()[:devices]))
 
 
-def run(devices: int, seed: int = 0, epochs: int = CONFIG.epochs) -> Run:
-    state: Any = init_state(replace(CONFIG, seed=seed), games_mesh(jax.devices()[:devices]))
+def run(devices: int) -> Run:
+    state: Any = init_state(CONFIG, games_mesh(jax.devices()[:devices]))
     states, metrics = [on_host(state)], []
-    for _ in range(epochs):
+    for _ in range(CONFIG.epochs):
         state, reported = program(devices)(state)
         states.append(on_host(state))
         metrics.append(jax.device_get(reported))
@@ -123,9 +123,15 @@ def test_without_averaging_the_learner_itself_plays(one_device: Run) -> None:
 def test_the_same_seed_gives_the_same_run(eight_devices: Run) -> None:
     again = run(8)
     jax.tree.map(np.testing.assert_array_equal, again, eight_devices)
-    other = run(8, seed=1, epochs=1)
-    assert other.metrics[0].losses.total != again.metrics[0].losses.total
-    assert np.any(other.states[1].window.state.holder != again.states[1].window.state.holder)
+
+
+def test_another_seed_gives_another_run(eight_devices: Run) -> None:
+    start: Any = init_state(replace(CONFIG, seed=1), games_mesh())
+    first = eight_devices.states[0].learner.params["params"]["stem_0"]["kernel"]
+    assert np.any(start.learner.params["params"]["stem_0"]["kernel"] != first)
+    after, metrics = program(8)(start)
+    assert np.any(after.window.state.holder != eight_devices.states[1].window.state.holder)
+    assert metrics.losses.total != eight_devices.metrics[0].losses.total
 
 
 def test_learning_lowers_the_loss(one_device: Run) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network import encode, make
+from gongzhu_jax.network import make
+from gongzhu_jax.search import network_policy_value
 from gongzhu_jax.training.config import LearnerConfig
 from gongzhu_jax.training.losses import loss, policy_divergence, value_error
 from gongzhu_jax.training.selfplay import Positions
@@ -145,6 +146,11 @@ def params() -> Any:
     return jax.jit(NETWORK.init)(jax.random.key(0))
 
 
+def config_of(kind: str) -> LearnerConfig:
+    return LearnerConfig(value_loss=kind, value_weight=0.5)
+
+
+_apply = jax.jit(network_policy_value(NETWORK))
 _loss = jax.jit(loss, static_argnames=("network", "config"))
 
 
@@ -156,10 +162,9 @@ def minibatch_loss(batch: Positions, config: LearnerConfig) -> tuple[jax.Array, 
 def test_loss_of_a_minibatch(kind: str) -> None:
     """The policy's part is a mean over the searched positions, the value's over all."""
     batch, legal = positions(24)
-    config = LearnerConfig(value_loss=kind, value_weight=0.5)
-    total, (parts, updated) = minibatch_loss(batch, config)
+    total, (parts, updated) = minibatch_loss(batch, config_of(kind))
 
-    outputs = NETWORK.apply(params(), jax.vmap(encode)(batch.state))
+    outputs = _apply(params(), batch.state)
     logits, value = (np.asarray(leaf, float) for leaf in outputs)
     masked = logits * legal
     log_share = masked - np.log(np.exp(masked).sum(1, keepdims=True))
@@ -184,9 +189,9 @@ def test_weight_of_the_paper() -> None:
 def test_a_minibatch_of_forced_cards_teaches_no_policy() -> None:
     batch, _ = positions(24)
     batch = batch.replace(searched=jnp.zeros(24, bool))
-    total, (parts, _) = minibatch_loss(batch, LearnerConfig())
+    total, (parts, _) = minibatch_loss(batch, config_of("absolute"))
     assert parts.policy == 0
-    assert total == pytest.approx(0.03 * float(parts.value), rel=1e-6)
+    assert total == pytest.approx(0.5 * float(parts.value), rel=1e-6)
 
 
 def test_unknown_value_loss() -> None:

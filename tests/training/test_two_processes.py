@@ -41,6 +41,7 @@ def start(number: int, port: int) -> subprocess.Popen:
     )
 
 
+@pytest.mark.slow
 def test_two_processes() -> None:
     port = free_port()
     workers = [start(number, port) for number in range(PROCESSES)]

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import jax
+from jax.experimental import multihost_utils
 from jax.sharding import Mesh
 
 from gongzhu_jax.network import NetworkConfig
@@ -36,6 +37,9 @@ def train(mesh: Mesh) -> list[dict[str, float]]:
 
 def main(address: str, processes: int, number: int) -> None:
     jax.distributed.initialize(address, processes, number)
+    # CPU processes give each other 30 seconds to arrive at their first common operation, and
+    # compiling may differ by more. Later ones have no such limit.
+    multihost_utils.sync_global_devices("start")
     mesh = games_mesh()
     about = {"devices": mesh.size, "local_devices": len(jax.local_devices())}
     print(json.dumps({**about, "epochs": train(mesh)}))
