@@ -101,12 +101,12 @@ def measure(settings: BeliefSettings) -> list[dict[str, Any]]:
         choice = jnp.sum(jax.vmap(legal_mask)(views), axis=1) > 1
         return jnp.stack(likelihood), jnp.stack(share), choice
 
-    at_stage = jax.jit(at_stage)
+    compiled = jax.jit(at_stage)
     found = []
     with progress("stages") as advance:
         for stage in range(1, 48):
             key = jax.random.fold_in(jax.random.key(settings.seed), stage)
-            found.append(jax.tree.map(np.asarray, at_stage(key, jnp.int8(stage))))
+            found.append(jax.tree.map(np.asarray, compiled(key, jnp.int8(stage))))
             advance(stage, 47)
     return _rows(*(np.stack(parts) for parts in zip(*found, strict=True)))
 

@@ -4,7 +4,10 @@ Positions are those of random games, all of a batch at the same stage, as in mat
 deal of all hidden cards; the tables of a view, made once for its draws, are counted in.
 """
 
-from collections.abc import Sequence
+import os
+import resource
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -12,6 +15,7 @@ from jax.sharding import PartitionSpec
 
 from experiments.results import rate
 from gongzhu_jax import players, runtime
+from gongzhu_jax.evaluation.matches import match_table
 from gongzhu_jax.game import env
 from gongzhu_jax.game.random_play import random_position
 from gongzhu_jax.game.view import PublicView, view
@@ -27,9 +31,10 @@ def run(
     stages: Sequence[int] = (0, 1, 2, 3, 12, 13, 14, 15, 24, 25, 26, 27, 36, 37, 38, 39, 44, 48),
     repeats: int = 3,
     seconds: float = 0.5,
+    match_deals: int = 1024,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """One row for the sampler over all stages, and one for Mr. Greed at each stage.
+    """One row for the sampler over all stages, one for Mr. Greed at each stage, and a match.
 
     Args:
       games: positions in a batch.
@@ -37,34 +42,64 @@ def run(
       group: positions that the sampler works on at once; small groups stay in the caches.
     """
     mesh = runtime.games_mesh()
-    timing = {"repeats": repeats, "seconds": seconds}
-    keys = jax.device_put(jax.random.split(jax.random.key(seed), games), runtime.over_games(mesh))
-
-    def measure(act, views: PublicView, units: int) -> float:
-        # Not over all devices at once but each for itself: else loops would wait for each other.
-        work = jax.jit(
-            jax.shard_map(act, mesh=mesh, in_specs=_GAMES, out_specs=_GAMES, check_vma=False)
-        )
-        views = jax.device_put(views, runtime.over_games(mesh))
-        return rate(lambda: work(keys, views), units, **timing)
+    greed = players.make("greed", samples=samples)
 
     def draw(keys: jax.Array, views: PublicView) -> jax.Array:
-        one = lambda item: sampling.sample(*item, samples)  # noqa: E731
-        return jax.lax.map(one, (keys, views), batch_size=group)
+        return jax.lax.map(
+            lambda item: sampling.sample(*item, samples), (keys, views), batch_size=group
+        )
 
-    greed = players.make("greed", samples=samples)
-    speed = measure(draw, _views(seed, games, 0, 51), games * samples)
-    rows = [_row("draws of hidden hands", "all", speed, 1)]
-    for stage in stages:
-        views = _views(seed, games, stage, stage)
-        speed = measure(lambda *batch: greed.act_batch(greed.params, *batch), views, games)
-        rows.append(_row("decisions of greed", stage, speed, samples))
-    return {"rows": rows, "devices": mesh.size}
+    def decide(keys: jax.Array, views: PublicView) -> jax.Array:
+        return greed.act_batch(greed.params, keys, views)
+
+    def split(work: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+        # Each device for itself: else the devices would wait for each other in loops.
+        return jax.jit(
+            jax.shard_map(work, mesh=mesh, in_specs=_GAMES, out_specs=_GAMES, check_vma=False)
+        )
+
+    def measure(work: Callable[..., jax.Array], earliest: int, latest: int) -> float:
+        views = _views(seed, games, earliest, latest)
+        keys = jax.random.split(jax.random.key(seed), games)
+        batch = jax.device_put((keys, views), runtime.over_games(mesh))
+        return rate(lambda: work(*batch), games, repeats=repeats, seconds=seconds)
+
+    rows = [_row("deals drawn", "all", measure(split(draw), 0, 51) * samples, 1)]
+    on_all = split(decide)
+    rows += [_row("greed decides", at, measure(on_all, at, at), samples) for at in stages]
+    rows.append(_match_row(match_deals, seed))
+    return {
+        "rows": rows,
+        "devices": mesh.size,
+        "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
 
 
-def _row(what: str, stage: int | str, speed: float, draws: int) -> dict[str, Any]:
-    microseconds = 1e6 / (speed * draws)
-    return {"what": what, "stage": stage, "per_second": speed, "us_per_deal": microseconds}
+def _match_row(deals: int, seed: int) -> dict[str, Any]:
+    """Greed against If, each deal twice, with the share of all cores that was used."""
+    table = match_table(players.make("greed"), players.make("if"), seed=seed)
+    table.compile()
+    busy = time.process_time()
+    result = table.play(deals)
+    busy = time.process_time() - busy
+    cores = len(os.sched_getaffinity(0))
+    return {
+        "what": "games of greed against if",
+        "stage": f"{deals} x 2",
+        "per_second": result.games_per_second,
+        "microseconds_per_deal": "",
+        "cores_used": busy / result.seconds / cores,
+    }
+
+
+def _row(what: str, stage: int | str, speed: float, deals: int) -> dict[str, Any]:
+    return {
+        "what": what,
+        "stage": stage,
+        "per_second": speed,
+        "microseconds_per_deal": 1e6 / (speed * deals),
+        "cores_used": "",
+    }
 
 
 def _views(seed: int, games: int, earliest: int, latest: int) -> PublicView:

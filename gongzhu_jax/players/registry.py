@@ -15,7 +15,9 @@ _Entry = tuple[Sequence[str], Callable[..., Player]]
 def _from_config(config: Any, make_player: Callable[[Any], Player]) -> _Entry:
     """A player whose options are the fields of one dataclass."""
     options = [field.name for field in dataclasses.fields(config)]
-    return options, lambda **chosen: make_player(config(**chosen))
+    # One object for equal options, so that what was compiled for it is found again.
+    made = functools.cache(make_player)
+    return options, lambda **chosen: made(config(**chosen))
 
 
 _PLAYERS: dict[str, _Entry] = {

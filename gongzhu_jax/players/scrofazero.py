@@ -8,7 +8,7 @@ scrofa          SS, up to 9 deals    IEC       10 + 2 x legal
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def from_network(name: str, network: NetworkConfig, params: Params, **options: A
     config = with_options(PRESETS[name], options)
     # Numbers that are traced must not make a program of their own.
     program = with_options(config, {"beta": 0.0, "exploration": 0.0})
-    return Player(name, config, SearchAct(network, program), make_params(params, config))
+    return Player(name, config, _search_act(network, program), make_params(params, config))
 
 
 def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> InferenceConfig:
@@ -112,12 +112,21 @@ class SearchAct:
         return decide(params, keys, views, make_network(self.network), self.config)
 
 
+# Kept for good: jit forgets a program together with the function that it was made of.
+_search_act = functools.cache(SearchAct)
+
+
+@functools.cache
+def _compiled_decide(act: SearchAct) -> Callable[..., Decision]:
+    return jax.jit(act.decide)
+
+
 def explain(player: Player, key: jax.Array, view: PublicView) -> Decision:
     """The whole decision, leading axis 1, behind `player.act(key, view)`."""
     if not isinstance(player.act_batch, SearchAct):
         raise PlayerError(f"player {player.name!r} does not search, so it has nothing to explain")
     batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
-    return jax.jit(player.act_batch.decide)(player.params, *batch)
+    return _compiled_decide(player.act_batch)(player.params, *batch)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ EPOCHS = 16
 
 
 def command(directory: Path, *changes: str) -> list[str]:
-    cache = jax.config.jax_compilation_cache_dir  # ty: ignore[unresolved-attribute]
+    cache = jax.config.jax_compilation_cache_dir  # ty: ignore[missing-attribute]
     return [
         *(sys.executable, "-m", "experiments.train", "preset=smoke", f"directory={directory}"),
         *(f"epochs={EPOCHS}", "evaluate_deals=0", f"compilation_cache={cache}", *changes),

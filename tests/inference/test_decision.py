@@ -81,11 +81,11 @@ def test_effective_sample_size_by_hand() -> None:
 
 
 def test_standard_error_by_hand() -> None:
-    q = np.full((1, 3, NUM_CARDS), -np.inf, np.float32)
+    q: Any = np.full((1, 3, NUM_CARDS), -np.inf, np.float32)
     q[0, 0, :2] = 10.0, 4.0
     q[0, 1, :2] = 30.0, 4.0
-    weight = np.array([[0.25, 0.75, 0.0]], np.float32)
-    mean = np.full((1, NUM_CARDS), -np.inf, np.float32)
+    weight: Any = np.array([[0.25, 0.75, 0.0]], np.float32)
+    mean: Any = np.full((1, NUM_CARDS), -np.inf, np.float32)
     mean[0, :2] = 25.0, 4.0
     nothing: Any = None
     found = q_standard_error(Decision(nothing, mean, q, weight, nothing, nothing, nothing))
@@ -95,10 +95,10 @@ def test_standard_error_by_hand() -> None:
 
 
 def test_believed_holders_by_hand() -> None:
-    holder = np.full((2, NUM_CARDS), -1, np.int8)
+    holder: Any = np.full((2, NUM_CARDS), -1, np.int8)
     holder[:, 0] = 1, 2
     holder[:, 5] = 3, 3
-    found = np.asarray(believed_holders(holder, np.array([0.25, 0.75])))
+    found = np.asarray(believed_holders(holder, jnp.array([0.25, 0.75])))
     expected = np.zeros((NUM_CARDS, 4))
     expected[0] = 0, 0.25, 0.75, 0
     expected[5] = 0, 0, 0, 1
@@ -113,7 +113,7 @@ def test_the_true_deal_gives_the_search_with_open_hands(params, states, views) -
     states = positions.take(states, np.arange(0, 48, 2))
     count = len(states.stage)
     keys = jax.random.split(jax.random.key(0), count)
-    truth = Scenarios(states.holder[:, None], np.ones((count, 1), bool), np.zeros((count, 1)))
+    truth = Scenarios(states.holder[:, None], jnp.ones((count, 1), bool), jnp.zeros((count, 1)))
     found = jax.jit(lambda p: decide_in(make_params(p, config), keys, views, truth, NET, config))(
         params
     )
@@ -181,24 +181,32 @@ def test_forced_plays_cost_nothing(params, states) -> None:
     assert not np.any(np.isfinite(found.q))
 
 
-def test_other_games_do_not_matter(params, keys, views) -> None:
-    """Not even when roots of several games share a chunk."""
+def _check_same(found: Decision, expected: Decision, rows: np.ndarray) -> None:
+    """`found` is what `expected` says of some of its games."""
+    np.testing.assert_array_equal(found.card, expected.card[rows])
+    np.testing.assert_array_equal(found.scenarios.holder, expected.scenarios.holder[rows])
+    np.testing.assert_allclose(found.weight, expected.weight[rows], atol=1e-5)
+    # Matrix products of another shape may round otherwise.
+    np.testing.assert_allclose(found.q, expected.q[rows], rtol=1e-4, atol=1e-2)
+
+
+def test_order_of_games_does_not_matter(params, keys, views, decided) -> None:
+    rows = np.random.default_rng(0).permutation(len(decided.card))
+    _check_same(_decided(params, keys[rows], positions.take(views, rows), CONFIG), decided, rows)
+
+
+def test_number_of_games_does_not_matter(params, keys, views) -> None:
+    # Small chunks, so that games share them in different ways; no tree, for speed.
     config = InferenceConfig(
-        ScenarioConfig("uniform", draws=3), WeightConfig(chunk=8), SearchConfig(base=2, chunk=4)
+        ScenarioConfig("uniform", draws=3), WeightConfig(chunk=8), SearchConfig(0, 1, chunk=8)
     )
     together = _decided(params, keys[:8], positions.take(views, np.arange(8)), config)
     for rows in (np.arange(3, 4), np.arange(5, 8)):
         found = _decided(params, keys[rows], positions.take(views, rows), config)
-        np.testing.assert_array_equal(found.card, together.card[rows])
-        np.testing.assert_array_equal(found.scenarios.holder, together.scenarios.holder[rows])
-        np.testing.assert_allclose(found.weight, together.weight[rows], atol=1e-5)
-        # Matrix products of another shape may round otherwise.
-        np.testing.assert_allclose(found.q, together.q[rows], rtol=1e-4, atol=1e-2)
+        _check_same(found, together, rows)
 
 
-def test_the_choice_follows_the_key(params, keys, views, decided) -> None:
-    again = _decided(params, keys, views, CONFIG)
-    np.testing.assert_array_equal(again.card, decided.card)
+def test_the_key_matters(params, keys, views, decided) -> None:
     other = _decided(params, keys[::-1], views, CONFIG)
     assert np.any(other.scenarios.holder != decided.scenarios.holder)
     assert np.any(other.q != decided.q)

@@ -85,13 +85,13 @@ def _expected(
     history: tuple[int, list[int], int], deal: list[int], config: WeightConfig
 ) -> tuple[float, int]:
     """The oracle's log weight and number of slices."""
-    common = {
+    common: dict[str, Any] = {
         "beta": config.beta,
         "inputs": config.inputs,
         "min_rank": config.min_rank if config.slices == "important" else 2,
         "suit_rule": config.suit_rule and config.slices == "important",
     }
-    kind = {"factor": config.factor, "regret": config.regret}
+    kind: dict[str, Any] = {"factor": config.factor, "regret": config.regret}
     log_weight, used = iec.iec_log_weight(*history, deal, linear_policy, **common, **kind)
     if config.weights == "bayes":
         log_weight = iec.bayes_log_weight(*history, deal, linear_policy, **common)
@@ -194,7 +194,7 @@ def test_only_slices_that_count_are_looked_at(views, holder, slices: str) -> Non
     left_out = 0
     for i in range(5, len(STAGES), 17):
         leader, plays, seat = _histories(views)[i]
-        rules = {} if slices == "important" else {"min_rank": 2, "suit_rule": False}
+        rules: dict[str, Any] = {} if slices == "important" else {"min_rank": 2, "suit_rule": False}
         used = iec.iec_log_weight(
             leader, plays, seat, holder[i, 0].tolist(), linear_policy, **rules
         )[1]

@@ -1,7 +1,7 @@
 """Stratified scenarios against the golden records, exact counts and exhaustive enumeration."""
 
 import functools
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import jax
@@ -259,7 +259,7 @@ def test_without_key_cards_deals_are_uniform(views) -> None:
 def test_exact_stratum_weights_are_the_shares_of_deals(views) -> None:
     found = _draw(0, views, stratum_weights="exact")
     for i, record in enumerate(RECORDS):
-        share: Counter[str] = Counter()
+        share: dict[str, float] = defaultdict(float)
         weight = np.exp(found.log_weight[i] - np.max(found.log_weight[i]))
         assert np.all((weight > 0) == found.valid[i])
         for holder, number in zip(found.holder[i], weight / np.sum(weight), strict=True):

@@ -1,0 +1,257 @@
+"""The players that have a network: a small one with random weights."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from gongzhu_jax.errors import ConfigError, PlayerError
+from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.game.view import PublicView, legal_mask, view, with_deal
+from gongzhu_jax.inference import sampling
+from gongzhu_jax.network import NetworkConfig
+from gongzhu_jax.network import make as make_network
+from gongzhu_jax.players import scrofazero
+from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.players.scrofazero import NAMES, explain, from_network, option_names
+from gongzhu_jax.search import one_ply as one_ply_module
+from tests import positions
+from tests.oracle import features
+from tests.oracle.rules import Game
+from tests.oracle.ucb import leaf_value
+
+NETWORK = NetworkConfig("compact", stem=32, width=16, blocks=1)
+STAGES = list(range(NUM_CARDS)) * 8
+NO_TREE = {"base": 0, "per_legal": 1}
+"""One visit of every card: options below are then compiled in seconds."""
+
+VARIANTS = [
+    ("raw", {}),
+    ("policy", {}),
+    ("policy", {"inputs": "onehot", "draws": 3}),
+    ("scrofa-simple", {}),
+    ("scrofa", {}),
+    ("scrofa", {"weights": "bayes", "inputs": "onehot", "slices": "every", **NO_TREE}),
+    ("scrofa", {"factor": "clipped", "stratum_weights": "exact", "key_cards": 1, **NO_TREE}),
+]
+
+
+@functools.cache
+def _params() -> Any:
+    return jax.jit(make_network(NETWORK).init)(jax.random.key(0))
+
+
+def _player(name: str, **options: Any) -> Player:
+    return from_network(name, NETWORK, _params(), **options)
+
+
+@pytest.fixture(scope="module")
+def states() -> Any:
+    return positions.random_states(0, STAGES)
+
+
+@pytest.fixture(scope="module")
+def views(states) -> PublicView:
+    return positions.mover_views(states)
+
+
+@jax.jit
+@jax.vmap
+def _dealt_again(key: jax.Array, seen: PublicView) -> tuple[Any, PublicView]:
+    """Another game that looks the same to the viewer, and what the viewer sees of it."""
+    state = with_deal(seen, sampling.sample(key, seen, 1)[0])
+    return state, view(state, seen.seat)
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+def test_cards_are_legal_and_nobody_peeks(states, views, name: str, options: dict) -> None:
+    """The same view of another deal of the hidden cards, with the same key, gives the same card."""
+    rows = np.arange(0, NUM_CARDS, 2)
+    states, views = positions.take((states, views), rows)
+    count = len(rows)
+    others, seen_again = _dealt_again(jax.random.split(jax.random.key(5), count), views)
+    hidden = np.any(np.asarray(others.holder) != np.asarray(states.holder), axis=1)
+    assert np.mean(hidden) > 0.8
+    keys = jax.random.split(jax.random.key(1), count)
+    both = jax.tree.map(lambda *leaves: np.concatenate(leaves), views, seen_again)
+    player = _player(name, **options)
+    act = jax.jit(player.act_batch)
+    cards = np.asarray(act(player.params, keys[np.tile(np.arange(count), 2)], both))
+    assert cards.dtype == np.int8
+    np.testing.assert_array_equal(cards[:count], cards[count:])
+    legal = np.asarray(jax.vmap(legal_mask)(views))
+    assert np.all(legal[np.arange(count), cards[:count]])
+    # Not only because there was nothing to choose, or the first card was always taken.
+    assert np.mean(cards[:count] != np.argmax(legal, axis=1)) > 0.2
+
+
+# against plain Python
+
+
+def _numpy_network(x: list[float]) -> tuple[np.ndarray, float]:
+    """Logits [52] and value of `NETWORK`, written out."""
+    layers = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), _params()["params"])
+
+    def dense(layer: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
+        return x @ layer["kernel"] + layer["bias"]
+
+    def relu(x: np.ndarray) -> np.ndarray:
+        return np.maximum(x, 0)
+
+    h = relu(dense(layers["stem_1"], relu(dense(layers["stem_0"], np.array(x)))))
+    block = layers["block_0"]
+    h = h + relu(dense(block["second"], relu(dense(block["first"], h))))
+    out = dense(layers["heads"]["policy_value"], h)
+    return out[:NUM_CARDS], float(out[NUM_CARDS] * 10)
+
+
+def _game(state: Any) -> Game:
+    from gongzhu_jax.game import env
+
+    owners = np.asarray(env.owners(state)).tolist()
+    plays = [card for card in np.asarray(state.plays).tolist() if card >= 0]
+    return Game(owners, int(state.leaders[0]), plays)
+
+
+def _one_ply_q(game: Game) -> dict[int, float]:
+    """Margin expected for the mover's team after each legal card."""
+    sign = 1 if game.player_to_move() % 2 == 0 else -1
+
+    def value(game: Game) -> float:
+        return _numpy_network(features.perfect(game))[1]
+
+    found = {}
+    for card in game.legal():
+        child = game.copy()
+        child.play(card)
+        found[card] = sign * leaf_value(child, value)
+    return found
+
+
+def _check_best(card: int, scores: dict[int, float]) -> None:
+    assert scores[card] == pytest.approx(max(scores.values()), abs=1e-3)
+
+
+def test_raw_plays_the_best_card_of_the_only_possible_deal(states, views) -> None:
+    known = [
+        i
+        for i, stage in enumerate(STAGES)
+        if stage >= 36
+        and np.sum(legal_mask(positions.take(views, i))) > 1
+        and sampling.count(positions.take(views, i)) == 1
+    ]
+    assert len(known) >= 8
+    player = _player("raw", draws=1)
+    seen_different = 0
+    for i in known:
+        scores = _one_ply_q(_game(positions.take(states, i)))
+        _check_best(int(player.act(jax.random.key(i), positions.take(views, i))), scores)
+        seen_different += max(scores.values()) - min(scores.values()) > 1
+    assert seen_different > len(known) / 2
+
+
+def test_policy_plays_the_best_logit_of_what_it_knows(states, views) -> None:
+    player = _player("policy")
+    for i in range(1, len(STAGES), 19):
+        game = _game(positions.take(states, i))
+        logits, _ = _numpy_network(features.averaged(game))
+        scores = {card: logits[card] for card in game.legal()}
+        _check_best(int(player.act(jax.random.key(i), positions.take(views, i))), scores)
+
+
+# options
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_options_name_the_known_ones(name: str) -> None:
+    with pytest.raises(PlayerError, match=f"player '{name}' has no option 'speed'") as error:
+        _player(name, speed=3)
+    for known in option_names(name):
+        assert known in str(error.value)
+    assert "checkpoint" in option_names(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("scrofa", {"draws": 8}),
+        ("scrofa", {"weights": "maybe"}),
+        ("raw", {"per_legal": 0}),
+        ("policy", {"inputs": "perfect"}),
+        ("policy", {"draws": 0}),
+    ],
+)
+def test_bad_values(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        _player(name, **options)
+
+
+def test_options_reach_their_parts() -> None:
+    options = {"draws": 18, "beta": 0.5, "exploration": 7.0, "min_rank": 5, "chunk": 3}
+    player = _player("scrofa", **options)
+    config = player.config
+    assert (config.scenarios.draws, config.weights.beta) == (18, 0.5)
+    assert (config.weights.min_rank, config.search.exploration) == (5, 7.0)
+    assert config.weights.chunk == config.search.chunk == 3
+    assert (float(player.params.beta), float(player.params.exploration)) == (0.5, 7.0)
+    # What is not set is the preset's.
+    assert (config.search.base, config.search.per_legal) == (10, 2)
+    assert _player("raw").config.scenarios.draws == 5
+    assert _player("scrofa-simple").config.weights.weights == "none"
+
+
+@pytest.mark.parametrize("name", ["raw", "scrofa"])
+def test_traced_numbers_share_a_program(name: str) -> None:
+    one, other = _player(name), _player(name, beta=0.5, exploration=7.0)
+    assert one.act_batch == other.act_batch
+    assert hash(one.act_batch) == hash(other.act_batch)
+    assert one.config != other.config
+    assert _player(name, draws=27).act_batch != one.act_batch
+    # Parameters of the network are traced too.
+    params = jax.tree.map(lambda leaf: leaf + 1, _params())
+    assert from_network(name, NETWORK, params).act_batch == one.act_batch
+
+
+def test_a_shared_program_is_compiled_once(views, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces = _count_calls(monkeypatch, one_ply_module, "play_action")
+    batch = positions.take(views, np.arange(3))
+    keys = jax.random.split(jax.random.key(0), 3)
+    for beta in (0.0, 0.1):
+        player = _player("raw", beta=beta, chunk=17)
+        jax.jit(player.act_batch)(player.params, keys, batch)
+    assert len(traces) == 1
+
+
+def _count_calls(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[None]:
+    calls: list[None] = []
+    function: Callable[..., Any] = getattr(module, name)
+
+    def counted(*arguments):
+        calls.append(None)
+        return function(*arguments)
+
+    monkeypatch.setattr(module, name, counted)
+    return calls
+
+
+# explanations
+
+
+def test_explanation_is_of_the_move(views) -> None:
+    player = _player("raw")
+    position = positions.take(views, 6)
+    key = jax.random.key(3)
+    decision = explain(player, key, position)
+    assert decision.card[0] == player.act(key, position)
+    assert decision.q.shape == (1, NUM_CARDS)
+    assert np.argmax(decision.q[0]) == decision.card[0]
+    with pytest.raises(PlayerError, match="does not search"):
+        explain(_player("policy"), key, position)
+
+
+def test_names() -> None:
+    assert set(NAMES) == {"raw", "policy", "scrofa-simple", "scrofa"}
+    assert set(scrofazero.PRESETS) == set(NAMES) - {"policy"}
