@@ -26,6 +26,7 @@ from gongzhu_jax.search import (
     network_policy_value,
     search,
 )
+from gongzhu_jax.search.perspective import total_value
 from gongzhu_jax.search.tree import NUM_ACTIONS, grow
 from tests.game.random_games import random_states
 from tests.oracle import features, ucb
@@ -213,6 +214,18 @@ def test_every_node_is_a_legal_position(batch: Batch, grown: Grown) -> None:
                 assert not tree.children_visits[row, node, ~legal].any()
 
 
+def test_the_end_of_a_game_is_the_end_of_a_branch() -> None:
+    """Further visits do not make the tree deeper, only more certain."""
+    records = load("endgame")
+    grown = grow_rows(eighths(), states_of(records), [100] * len(records), ORIGINAL)
+    depth = np.zeros(grown.tree.parents.shape, int)
+    for node in range(1, depth.shape[1]):
+        parents = grown.tree.parents[:, node]
+        depth[:, node] = np.where(parents < 0, 0, depth[np.arange(len(records)), parents] + 1)
+    assert depth.max() == max(record["cards_left"] for record in records)
+    np.testing.assert_array_equal(grown.visits.sum(1), 100)
+
+
 # Batches and budgets
 
 
@@ -362,6 +375,17 @@ def test_the_same_team_may_move_twice() -> None:
     assert raw.q[0, card_id("SA")] == 107
     assert raw.q[0, card_id("S2")] == -107
     assert best_card(KEY, raw.q[0], env.legal_mask(won_by_the_last_player())) == card_id("SA")
+
+
+@pytest.mark.parametrize("lone_transformer", [50, 0])
+def test_points_of_a_lone_transformer(lone_transformer: int) -> None:
+    """Seat 0 has taken C10 alone, and seat 1 is to move with 7 points to come. Before the end
+    its points are a setting; at the end they are 50, and nothing is to come."""
+    state = env.from_owners(np.repeat(np.arange(4), 13), 1)
+    state = state.replace(taken_by=state.taken_by.at[card_id("C10")].set(0))
+    assert total_value(state, jnp.float32(7), lone_transformer) == 7 - lone_transformer
+    over = state.replace(stage=jnp.int8(52), leaders=state.leaders.at[13].set(1))
+    assert total_value(over, jnp.float32(7), lone_transformer) == -50
 
 
 # Exact play
