@@ -55,7 +55,7 @@ def _decided(params: Any, keys: jax.Array, views: PublicView, config: InferenceC
 
 
 def _legal(views: PublicView) -> np.ndarray:
-    return np.asarray(jax.vmap(decisions.legal_of_view)(views))
+    return np.asarray(jax.jit(jax.vmap(decisions.legal_of_view))(views))
 
 
 # the parts
@@ -109,7 +109,7 @@ def test_believed_holders_by_hand() -> None:
 
 
 def test_the_true_deal_gives_the_search_with_open_hands(params, states, views) -> None:
-    config = CONFIG
+    config = InferenceConfig(weights=WeightConfig(weights="none"))
     states = positions.take(states, np.arange(0, 48, 2))
     count = len(states.stage)
     keys = jax.random.split(jax.random.key(0), count)
@@ -161,7 +161,7 @@ def test_the_average_is_over_valid_scenarios(decided, views) -> None:
 def test_costs_are_budgets_and_slices(decided, views) -> None:
     legal = np.sum(_legal(views), axis=1)
     draws = np.sum(decided.scenarios.valid, axis=1)
-    slices = np.sum(jax.vmap(lambda view: counted_slices(view, CONFIG.weights))(views), axis=1)
+    slices = np.sum(jax.jit(jax.vmap(lambda v: counted_slices(v, CONFIG.weights)))(views), axis=1)
     each = np.where(legal > 1, 10 + 2 * legal + slices, 0)
     assert decided.demanded == np.sum(draws * each)
     assert decided.demanded < decided.evaluated < 2 * decided.demanded
@@ -228,7 +228,7 @@ def test_many_scenarios_in_small_chunks(params, keys, views) -> None:
 
 def test_beliefs_are_probabilities(decided, views) -> None:
     belief = np.asarray(believed_holders(decided.scenarios.holder, decided.weight))
-    played = np.asarray(jax.vmap(lambda view: played_mask(view.plays))(views))
+    played = np.asarray(jax.jit(jax.vmap(played_mask))(views.plays))
     assert not np.any(belief[played])
     np.testing.assert_allclose(np.sum(belief, axis=2)[~played], 1, rtol=1e-5)
     mine = np.take_along_axis(belief, np.asarray(views.seat)[:, None, None].astype(int), axis=2)

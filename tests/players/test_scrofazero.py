@@ -28,7 +28,7 @@ NETWORK = NetworkConfig("compact", stem=32, width=16, blocks=1)
 STAGES = list(range(NUM_CARDS)) + list(range(40, 48)) * 50
 """Each stage once, and endgames, of which few have no more than one possible deal."""
 NO_TREE = {"base": 0, "per_legal": 1}
-"""One visit of every card: options below are then compiled in seconds."""
+"""One visit of every card, which compiles faster."""
 
 VARIANTS = [
     ("raw", {}),
@@ -36,8 +36,7 @@ VARIANTS = [
     ("policy", {"inputs": "onehot", "draws": 3}),
     ("scrofa-simple", {}),
     ("scrofa", {}),
-    ("scrofa", {"weights": "bayes", "inputs": "onehot", "slices": "every", **NO_TREE}),
-    ("scrofa", {"factor": "clipped", "stratum_weights": "exact", "key_cards": 1, **NO_TREE}),
+    ("scrofa", {"weights": "bayes", "inputs": "onehot", "stratum_weights": "exact", **NO_TREE}),
 ]
 
 
@@ -58,6 +57,9 @@ def states() -> Any:
 @pytest.fixture(scope="module")
 def views(states) -> PublicView:
     return positions.mover_views(states)
+
+
+_legal = jax.jit(jax.vmap(legal_mask))
 
 
 @jax.jit
@@ -84,7 +86,7 @@ def test_cards_are_legal_and_nobody_peeks(states, views, name: str, options: dic
     cards = np.asarray(act(player.params, keys[np.tile(np.arange(count), 2)], both))
     assert cards.dtype == np.int8
     np.testing.assert_array_equal(cards[:count], cards[count:])
-    legal = np.asarray(jax.vmap(legal_mask)(views))
+    legal = np.asarray(_legal(views))
     assert np.all(legal[np.arange(count), cards[:count]])
     # Not only because there was nothing to choose, or the first card was always taken.
     assert np.mean(cards[:count] != np.argmax(legal, axis=1)) > 0.2
@@ -136,20 +138,16 @@ def _check_best(card: int, scores: dict[int, float]) -> None:
 
 
 def test_raw_plays_the_best_card_of_the_only_possible_deal(states, views) -> None:
-    known = [
-        i
-        for i, stage in enumerate(STAGES)
-        if stage >= 40
-        and np.sum(legal_mask(positions.take(views, i))) > 1
-        and sampling.count(positions.take(views, i)) == 1
-    ]
+    deals = np.exp(jax.jit(jax.vmap(sampling.log_count))(views))
+    has_choice = np.sum(_legal(views), axis=1) > 1
+    known = np.flatnonzero((deals < 1.5) & has_choice).tolist()
     assert len(known) >= 8
     player = _player("raw", draws=1)
     seen_different = 0
     for i in known:
         scores = _one_ply_q(_game(positions.take(states, i)))
         _check_best(int(player.act(jax.random.key(i), positions.take(views, i))), scores)
-        seen_different += max(scores.values()) - min(scores.values()) > 1
+        seen_different += max(scores.values()) - min(scores.values()) > 0.05
     assert seen_different > len(known) / 2
 
 

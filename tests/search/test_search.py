@@ -381,7 +381,7 @@ def test_the_same_team_may_move_twice() -> None:
 def test_points_of_a_lone_transformer(lone_transformer: int) -> None:
     """Seat 0 has taken C10 alone, and seat 1 is to move with 7 points to come. Before the end
     its points are a setting; at the end they are 50, and nothing is to come."""
-    state = env.from_owners(np.repeat(np.arange(4), 13), 1)
+    state = env.from_owners(jnp.repeat(jnp.arange(4), 13), 1)
     state = state.replace(taken_by=state.taken_by.at[card_id("C10")].set(0))
     assert total_value(state, jnp.float32(7), lone_transformer) == 7 - lone_transformer
     over = state.replace(stage=jnp.int8(52), leaders=state.leaders.at[13].set(1))

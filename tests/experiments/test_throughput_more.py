@@ -1,0 +1,58 @@
+"""The measurements of searches and decisions at tiny sizes, in this process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from experiments import results, throughput, throughput_inference
+from gongzhu_jax.game.view import legal_mask
+
+QUICK = {"networks": ("compact",), "rounds": 1, "seconds": 0.001}
+
+
+def _rows(subject: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> list:
+    monkeypatch.setattr(results, "RESULTS", folder)
+    assert throughput.main([subject], **QUICK, **changes) == 0
+    kept = json.loads((folder / f"throughput_{subject}.json").read_text())
+    assert kept["command"] == f"python -m experiments.throughput {subject}"
+    assert kept["result"]["devices"] == len(jax.devices()) == 8
+    return kept["result"]["rows"]
+
+
+def test_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = _rows("search", tmp_path, monkeypatch, roots=2, chunk=2)
+    assert [row["budget"] for row in rows] == ["1 x legal", "2 x legal", "10 + 2 x legal"]
+    for row in rows:
+        assert row["share"] == row["simulations_per_second"] / row["network_per_second"] > 0
+        assert 0 <= row["waste"] < 1
+
+
+def test_inference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"players": ("raw", "scrofa-simple"), "decisions": 1, "chunk": 4, "batches": (2, 4)}
+    rows = _rows("inference", tmp_path, monkeypatch, **options)
+    assert [(row["network"], row["player"]) for row in rows] == [
+        ("compact", "raw"),
+        ("compact", "scrofa-simple"),
+    ]
+    raw, simple = rows
+    # 5 deals of 2 to 13 cards; up to 9 deals of 10 + 2 x legal.
+    assert 5 * 2 <= raw["evaluations_per_decision"] <= 5 * 13
+    assert 2 * 14 <= simple["evaluations_per_decision"] <= 9 * 36
+    for row in rows:
+        asked = row["decisions_per_second"] * row["evaluations_per_decision"]
+        assert row["share_of_bound"] == pytest.approx(asked / row["network_per_second"])
+        assert row["network_batch"] in (2, 4)
+        assert 0 <= row["waste"] < 1
+
+
+def test_measured_positions_leave_a_choice() -> None:
+    views = throughput_inference.views_with_choice(jax.random.key(0), 50)
+    assert views.seat.shape == (50,)
+    np.testing.assert_array_equal(views.seat, views.to_move)
+    legal = np.sum(jax.jit(jax.vmap(legal_mask))(views), axis=1)
+    assert np.min(legal) > 1
+    assert len(set(np.asarray(views.stage).tolist())) > 20
