@@ -5,13 +5,14 @@
 The result has `matches` by name ("greed-if"), each with what `experiments.evaluate` says of a
 match, `tables` by the four players ("if random random random"), each with `points` by player:
 mean, standard_error (over deals) and interval_95 of the points of one seat in one game and their
-sd over games, and `interrupted`.
+sd over games, `points_lone_c10_as_0`, the same if C10 alone counted nothing, and `interrupted`.
 """
 
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 
 from experiments.cli import command, finish
@@ -20,6 +21,7 @@ from experiments.results import print_table
 from experiments.settings import ClassicalSettings
 from gongzhu_jax import players
 from gongzhu_jax.evaluation import Table, TableResult, estimate, play_match
+from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_SEATS
 
 MATCHES = (("if", "random"), ("greed", "random"), ("greed", "if"))
@@ -60,15 +62,34 @@ def measurements(settings: ClassicalSettings) -> Iterator[tuple[str, str, dict[s
         name = " ".join(seats)
         table = Table(tuple(made[player] for player in seats), **options)
         with progress(name) as on_progress:
-            played = table.play(deals, on_progress=on_progress)
-        yield "tables", name, {"points": seat_points(played), **played.summary()}
+            played = table.play(deals, keep_records=True, on_progress=on_progress)
+        found = {
+            "points": seat_points(played.names, played.points),
+            "points_lone_c10_as_0": seat_points(played.names, points_lone_c10_as_0(played)),
+        }
+        yield "tables", name, found | played.summary()
 
 
-def seat_points(played: TableResult) -> dict[str, dict[str, Any]]:
-    """For each player the points of one seat in one game."""
+def points_lone_c10_as_0(played: TableResult) -> np.ndarray:
+    """[n, R, 4]: the points if C10 without another point card counted nothing."""
+    records = played.records()
+    games = [(record.deal, record.leader, record.plays) for record in records]
+    owners, leaders, plays = (np.array(part, np.int8) for part in zip(*games, strict=True))
+
+    @jax.jit
+    @jax.vmap
+    def score(owners, leader, plays):
+        final = env.play_all(env.from_owners(owners, leader), plays)
+        return env.scores(final, lone_transformer=0)
+
+    return np.asarray(score(owners, leaders, plays)).reshape(played.points.shape)
+
+
+def seat_points(names: tuple[str, ...], seats: np.ndarray) -> dict[str, dict[str, Any]]:
+    """For each player the points of one seat in one game, from those of all seats, [n, R, 4]."""
     found = {}
-    for player in dict.fromkeys(played.names):
-        points = played.points[..., np.array(played.names) == player]  # [n, R, seats]
+    for player in dict.fromkeys(names):
+        points = seats[..., np.array(names) == player]  # [n, R, seats]
         summary = estimate(points.mean(axis=(1, 2))).summary()
         found[player] = {**summary, "sd": float(points.std())}
     return found

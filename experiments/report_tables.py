@@ -38,15 +38,16 @@ def classical(folder: Path) -> str:
     """The classical players, published and ours."""
     kept = read(folder, "classical")
     result = kept["result"] if kept else {"matches": {}, "tables": {}}
-    lines = [["points", "published", "ours", "won", "drawn"]]
+    lines = [["points", "published", "ours", "won", "drawn", "ours if a lone C10 counts 0"]]
     for name, (what, published) in PUBLISHED_MATCHES.items():
         found = result["matches"].get(name)
-        lines.append([what, published, *(_match_cells(found) if found else (NOT_RUN, "", ""))])
+        cells = _match_cells(found) if found else (NOT_RUN, "", "")
+        lines.append([what, published, *cells, ""])
     for (name, player), (what, published) in PUBLISHED_SEATS.items():
         table = result["tables"].get(name)
-        found = table["points"][player] if table else None
-        ours = f"{_points(found)} (sd {found['sd']:.1f})" if found else NOT_RUN
-        lines.append([f"{what}, a seat", published, ours, "", ""])
+        kinds = ("points", "points_lone_c10_as_0")
+        full, zero = (_seat_cell(table[kind][player]) if table else NOT_RUN for kind in kinds)
+        lines.append([f"{what}, a seat", published, full, "", "", zero])
     return markdown(lines) + source(kept)
 
 
@@ -143,6 +144,10 @@ def source(kept: dict[str, Any] | None) -> str:
         f"{kept['date'][:10]}, {kept['seconds']:.0f} s on {kept['machine']['cores']} cores "
         f"(`results/{kept['name']}.json`){state}."
     )
+
+
+def _seat_cell(found: dict[str, Any]) -> str:
+    return f"{_points(found)} (sd {found['sd']:.1f})"
 
 
 def _match_cells(found: dict[str, Any]) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from jax.experimental import multihost_utils
 from rich.console import Console
 
 from experiments.cli import DONE, command, load_settings
@@ -95,6 +96,8 @@ def make_evaluate(settings: TrainSettings):
 def main(settings: TrainSettings, line: str) -> int:
     if settings.distributed:
         jax.distributed.initialize()
+        # Processes on CPUs give up on each other if one compiles much longer than the others.
+        multihost_utils.sync_global_devices("start")
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
     run_training(settings, line)

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NOBODY, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.random_play import play_random
 from gongzhu_jax.game.view import PublicView, pad_plays, view
 
@@ -58,14 +58,3 @@ def golden_views(records: Sequence[dict[str, Any]]) -> PublicView:
 @jax.vmap
 def _known_views(holder, leader, plays, seat) -> PublicView:
     return view(env.play_all(env.from_owners(holder, leader), plays), seat)
-
-
-def cards_of(mask: Any) -> list[int]:
-    """Card ids of a mask [52], ascending."""
-    return np.flatnonzero(np.asarray(mask)).tolist()
-
-
-def on_table(record: dict[str, Any]) -> list[int]:
-    """Cards on the table of a record."""
-    plays = [card for card in record["plays"] if card != NO_CARD]
-    return plays[len(plays) - len(plays) % 4 :]

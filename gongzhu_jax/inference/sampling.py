@@ -113,6 +113,8 @@ def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
 
 def _places(order: jax.Array, unseen: jax.Array) -> jax.Array:
     """Place of each card, int8[4, 13], among the unseen ones of its suit sorted by `order`."""
+    # The last bits are the rank: no two places are equal, whatever the random words are.
+    order = (order & ~np.uint32(15)) | np.arange(NUM_RANKS, dtype=np.uint32)
 
     # A loop of simple steps: as one reduction, the compiler makes the random `order` anew for
     # every comparison.

@@ -46,7 +46,8 @@ def play_games(
     config: SelfPlayConfig,
 ) -> tuple[Positions, SelfPlayStats]:
     """Plays one game for each number in `games`, [G]. A game depends on its number and the key,
-    not on which other games are played beside it. Returns positions [G, T]."""
+    not on which other games are played beside it (with the Gumbel method, which draws its noise for
+    the whole batch, it does). Returns positions [G, T]."""
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
     states = jax.vmap(env.deal)(keys[:, 0])
 

@@ -9,7 +9,7 @@ from scipy import stats
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS, SUIT
 from gongzhu_jax.game.view import played_mask, unseen_mask
 from gongzhu_jax.inference import sampling
-from gongzhu_jax.inference.constraints import constraints
+from gongzhu_jax.inference.constraints import constraints, holders
 from tests import positions
 from tests.oracle.data import load
 from tests.oracle.scenarios import enumerate_deals
@@ -202,3 +202,11 @@ def test_a_card_cannot_be_given_twice_or_to_a_void():
     assert log_count(known.give(card, 1).give(card, 2)) == -np.inf
     assert log_count(void.give(card, 1)) == -np.inf
     assert log_count(void.give(card, 1).give(card, 0)) == -np.inf
+
+
+def test_equal_random_words_still_make_a_deal():
+    view = positions.take(positions.random_views(3, [6]), 0)
+    table = sampling.count_deals(constraints(view))
+    words = jnp.full(NUM_CARDS + 6, 7, jnp.uint32)
+    opponent = jax.jit(sampling._draw_one)(words, table)
+    _check_deals(jax.device_get(view), np.asarray(holders(view, opponent))[None])
