@@ -15,7 +15,7 @@ reproduce: $(READY)  ## the paper's pipeline, small: classical players, training
 	$(BIN)/python -m experiments.classical deals=1024 output=results/reproduce/classical.json
 	$(BIN)/python -m experiments.train preset=compact epochs=40 evaluate_deals=256 \
 		directory=runs/reproduce
-	$(BIN)/python -m experiments.techniques options.checkpoint=runs/reproduce deals=128 \
+	$(BIN)/python -m experiments.techniques options.checkpoint=runs/reproduce deals=64 \
 		output=results/reproduce/techniques.json
 
 lint: $(READY)

@@ -56,8 +56,8 @@ def run(
         for player_name in players:
             player = from_network(player_name, net.config, params, **options)
             decide = compile_decisions(player, mesh)
-            demanded, evaluated = (int(n) for n in decide(player.params, keys, views))
             work = functools.partial(decide, player.params, keys, views)
+            demanded, evaluated = np.sum(work(), axis=0).tolist()
             *speeds, decided = in_turns([*alone, (work, count)], rounds, seconds)
             best = max(speeds)
             rows.append(
@@ -91,7 +91,7 @@ def views_with_choice(key: jax.Array, count: int) -> PublicView:
 
 
 def compile_decisions(player: Player, mesh: Mesh) -> Callable[..., jax.Array]:
-    """(params, keys, views) -> evaluations demanded and made, int32[2]."""
+    """(params, keys, views) -> evaluations demanded and made on each device, int32[devices, 2]."""
     act = player.act_batch
     assert isinstance(act, SearchAct)
 
@@ -99,11 +99,10 @@ def compile_decisions(player: Player, mesh: Mesh) -> Callable[..., jax.Array]:
         decision = act.decide(params, keys, views)
         # The cards must be chosen for this to be known.
         used = jnp.all(decision.card >= 0)
-        counts = jnp.stack([decision.demanded, decision.evaluated]) * used
-        return jax.lax.psum(counts, runtime.GAMES)
+        return jnp.stack([decision.demanded, decision.evaluated])[None] * used
 
     spec, split = PartitionSpec(), PartitionSpec(runtime.GAMES)
     in_specs = (spec, split, split)
     return jax.jit(
-        jax.shard_map(on_device, mesh=mesh, in_specs=in_specs, out_specs=spec, check_vma=False)
+        jax.shard_map(on_device, mesh=mesh, in_specs=in_specs, out_specs=split, check_vma=False)
     )
