@@ -12,6 +12,7 @@ test-all: $(READY) lint  ## the slow tests too
 	$(BIN)/python -m pytest -m ""
 
 reproduce: $(READY)  ## the paper's pipeline, small: classical players, training, techniques
+	mkdir -p results/reproduce
 	$(BIN)/python -m experiments.classical deals=1024 output=results/reproduce/classical.json
 	$(BIN)/python -m experiments.train preset=compact epochs=40 evaluate_deals=256 \
 		directory=runs/reproduce

@@ -16,6 +16,7 @@ from experiments import train
 from experiments.tracking import RunLog, read_log
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
 from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.players import registry as players
 
 EPOCHS = 16
 
@@ -84,6 +85,8 @@ def test_sigterm_saves_and_exits_with_zero(undisturbed, tmp_path):
 
 def test_a_run_in_process(tmp_path, monkeypatch):
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own
+    # Mr. If in the place of Mr. Greed, who has tests of his own and takes long to compile.
+    monkeypatch.setattr(train.players, "make", lambda name: players.make("if"))
     code = train.main(
         ["preset=smoke", f"directory={tmp_path}", "epochs=3", "evaluate_every=2", "network.width=8"]
     )
