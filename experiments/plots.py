@@ -25,9 +25,9 @@ def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None
     points = [row for row in rows if "wpg" in row]
     published = published_curve()
     figure, (by_games, by_hours, losses) = plt.subplots(1, 3, figsize=(15, 4.5))
-    for axes, x, scale, published_x, label in (
-        (by_games, "games", 1.0, "games", "games"),
-        (by_hours, "seconds", 3600.0, "wallclock_hours_since_start", "hours"),
+    for axes, x, scale, published_x, label, first in (
+        (by_games, "games", 1.0, "games", "games", 1000.0),
+        (by_hours, "seconds", 3600.0, "wallclock_hours_since_start", "hours", 0.01),
     ):
         axes.errorbar(
             [row[x] / scale for row in points],
@@ -38,7 +38,7 @@ def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None
             label="this run",
         )
         axes.errorbar(
-            [max(row[published_x], 1e-2) for row in published],
+            [max(row[published_x], first) for row in published],  # the axis has no 0
             [row["wpg"] for row in published],
             [row["stderr"] for row in published],
             fmt="s-",
