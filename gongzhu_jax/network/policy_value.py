@@ -59,12 +59,18 @@ class SkipMLP(nn.Module):
         return Heads(name="heads")(x)
 
 
+def _batch_norm(train: bool, dtype: jnp.dtype, axis: str | None, name: str) -> nn.BatchNorm:
+    axis = axis if train else None
+    return nn.BatchNorm(not train, momentum=0.9, dtype=dtype, axis_name=axis, name=name)
+
+
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions with batch normalisation and a shortcut (ResNet18)."""
 
     channels: int
     stride: int
     dtype: jnp.dtype
+    axis: str | None  # mesh axis over which the batch is split
 
     @nn.compact
     def __call__(self, x: jax.Array, train: bool) -> jax.Array:
@@ -81,7 +87,7 @@ class BasicBlock(nn.Module):
             )
 
         def norm(name: str) -> nn.BatchNorm:
-            return nn.BatchNorm(not train, momentum=0.9, dtype=self.dtype, name=name)
+            return _batch_norm(train, self.dtype, self.axis, name)
 
         y = nn.relu(norm("norm_0")(conv(3, self.stride, "conv_0")(x)))
         y = norm("norm_1")(conv(3, 1, "conv_1")(y))
@@ -94,16 +100,18 @@ class ResNet18(nn.Module):
     """ResNet18 on the inputs laid out as a 32 x 32 image of three channels."""
 
     dtype: jnp.dtype = jnp.float32
+    axis: str | None = None
 
     @nn.compact
     def __call__(self, x: jax.Array, train: bool = False) -> tuple[jax.Array, jax.Array]:
         x = as_image(x).astype(self.dtype)
         x = nn.Conv(64, (5, 5), padding=1, use_bias=False, dtype=self.dtype, name="conv")(x)
-        x = nn.relu(nn.BatchNorm(not train, momentum=0.9, dtype=self.dtype, name="norm")(x))
+        x = nn.relu(_batch_norm(train, self.dtype, self.axis, "norm")(x))
         for stage, channels in enumerate((64, 128, 256, 512)):
             for number in range(2):
                 stride = 2 if stage > 0 and number == 0 else 1
-                block = BasicBlock(channels, stride, self.dtype, name=f"stage_{stage}_{number}")
+                name = f"stage_{stage}_{number}"
+                block = BasicBlock(channels, stride, self.dtype, self.axis, name=name)
                 x = block(x, train)
         return Heads(name="heads")(jnp.mean(x, axis=(-3, -2)))
 

@@ -60,26 +60,30 @@ class Network:
         return outputs, {**params, **updated}
 
 
-def _skip_mlp(blocks: int) -> Callable[[NetworkConfig], nn.Module]:
-    return lambda c: SkipMLP((2048, 2048, 512), blocks, PRECISIONS[c.precision])
+def _skip_mlp(blocks: int) -> Callable[[NetworkConfig, str | None], nn.Module]:
+    return lambda c, axis: SkipMLP((2048, 2048, 512), blocks, PRECISIONS[c.precision])
 
 
-_BUILDERS: Mapping[str, Callable[[NetworkConfig], nn.Module]] = {
-    "compact": lambda c: SkipMLP((c.stem, c.width), c.blocks, PRECISIONS[c.precision]),
+_BUILDERS: Mapping[str, Callable[[NetworkConfig, str | None], nn.Module]] = {
+    "compact": lambda c, axis: SkipMLP((c.stem, c.width), c.blocks, PRECISIONS[c.precision]),
     "fc16": _skip_mlp(blocks=6),
     "fc24": _skip_mlp(blocks=10),
-    "resnet18": lambda c: ResNet18(PRECISIONS[c.precision]),
+    "resnet18": lambda c, axis: ResNet18(PRECISIONS[c.precision], axis),
 }
 
 
-def make(name: str | NetworkConfig = "compact", **options: Any) -> Network:
-    """The network of that name; `options` as in `NetworkConfig`."""
+def make(name: str | NetworkConfig = "compact", axis: str | None = None, **options: Any) -> Network:
+    """The network of that name; `options` as in `NetworkConfig`.
+
+    `axis` names the mesh axis over which a minibatch is split while learning, so that batch
+    normalisation takes the statistics of the whole.
+    """
     if isinstance(name, NetworkConfig):
-        return Network(name, _BUILDERS[name.name](name))
+        return Network(name, _BUILDERS[name.name](name, axis))
     known = {field.name for field in fields(NetworkConfig)} - {"name"}
     if unknown := sorted(set(options) - known):
         raise ConfigError(f"unknown network option {unknown[0]!r}; there are {sorted(known)}")
-    return make(NetworkConfig(name, **options))
+    return make(NetworkConfig(name, **options), axis)
 
 
 def count_parameters(params: Params) -> int:

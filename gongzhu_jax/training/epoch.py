@@ -48,6 +48,10 @@ def init_state(config: TrainingConfig, mesh: Mesh) -> TrainState:
         raise ConfigError(
             f"{config.selfplay.games} games per epoch do not divide over {mesh.size} devices"
         )
+    if config.learner.minibatch % mesh.size:
+        raise ConfigError(
+            f"minibatches of {config.learner.minibatch} do not divide over {mesh.size} devices"
+        )
     init = functools.partial(_init, config)
     return jax.jit(init, out_shardings=state_shardings(config, mesh))()
 
@@ -103,8 +107,7 @@ def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
         positions,
     )
     filled = jnp.minimum(state.epoch + 1, config.learner.review)
-    network = make(config.network)
-    learner, losses = learn(state.learner, window, filled, learn_key, network, config, mesh)
+    learner, losses = learn(state.learner, window, filled, learn_key, config, mesh)
     after = state.replace(learner=learner, window=window, epoch=state.epoch + 1)
     return after, EpochMetrics(losses, stats)
 

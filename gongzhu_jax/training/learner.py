@@ -1,15 +1,17 @@
 """Learning from a window of games: optimiser, minibatches, averaged parameters."""
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 from flax import struct
-from jax.sharding import Mesh
+from jax.flatten_util import ravel_pytree
+from jax.sharding import Mesh, PartitionSpec
 
-from gongzhu_jax.network.registry import Network, Params
-from gongzhu_jax.runtime import on_all, over_games
+from gongzhu_jax.network.registry import Network, Params, make
+from gongzhu_jax.runtime import GAMES, on_all
 from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
 from gongzhu_jax.training.losses import LossParts, loss
 from gongzhu_jax.training.selfplay import Positions
@@ -50,7 +52,6 @@ def learn(
     window: Positions,
     filled: jax.Array,
     key: jax.Array,
-    network: Network,
     config: TrainingConfig,
     mesh: Mesh,
 ) -> tuple[Learner, LossParts]:
@@ -59,13 +60,26 @@ def learn(
     Every pass takes each position once, in random order. The order, and so the result, does not
     depend on the number of devices; each computes its share of every minibatch.
     """
-    settings = config.learner
-    # Once per epoch everybody gets everything; minibatches then need no communication.
+    # Once per epoch everybody gets everything; minibatches then move nothing but the gradient.
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[3:]), window)
     flat = jax.lax.with_sharding_constraint(flat, on_all(mesh))
+    one = PartitionSpec()
+    on_device = functools.partial(_learn_on_device, config=config, devices=mesh.size)
+    return jax.shard_map(
+        on_device, mesh=mesh, in_specs=(one, one, one, one), out_specs=(one, one), check_vma=False
+    )(learner, flat, filled, key)
+
+
+def _learn_on_device(
+    learner: Learner, flat: Positions, filled: jax.Array, key: jax.Array, *, config, devices: int
+) -> tuple[Learner, LossParts]:
+    settings = config.learner
+    network = make(config.network, GAMES)
     capacity = settings.review * config.positions_per_epoch
     present = filled * config.positions_per_epoch
     per_pass = present // settings.minibatch
+    share = settings.minibatch // devices
+    offset = jax.lax.axis_index(GAMES) * share
 
     def one_pass(number, carry):
         noise = jax.random.uniform(jax.random.fold_in(key, number), (capacity,))
@@ -74,12 +88,10 @@ def learn(
 
         def update(index, carry):
             learner, sums = carry
-            rows = jax.lax.dynamic_slice_in_dim(
-                order, index * settings.minibatch, settings.minibatch
-            )
-            rows = jax.lax.with_sharding_constraint(rows, over_games(mesh))
+            first = index * settings.minibatch + offset
+            rows = jax.lax.dynamic_slice_in_dim(order, first, share)
             batch = jax.tree.map(lambda leaf: leaf[rows], flat)
-            learner, parts = update_once(learner, batch, network, config)
+            learner, parts = update_once(learner, batch, network, config, GAMES)
             return learner, jax.tree.map(jnp.add, sums, parts)
 
         return jax.lax.fori_loop(0, per_pass, update, carry)
@@ -90,19 +102,31 @@ def learn(
 
 
 def update_once(
-    learner: Learner, batch: Positions, network: Network, config: TrainingConfig
+    learner: Learner,
+    batch: Positions,
+    network: Network,
+    config: TrainingConfig,
+    axis: str | None = None,
 ) -> tuple[Learner, LossParts]:
-    """One step of the optimiser on one minibatch."""
+    """One step of the optimiser on one minibatch, or on a device's share of it (`axis`)."""
 
     def batch_loss(trained):
-        return loss({**learner.params, "params": trained}, batch, network, config.learner)
+        return loss({**learner.params, "params": trained}, batch, network, config.learner, axis)
 
     trained = learner.params["params"]
     gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
+    if axis is not None:
+        gradients = _mean_over(gradients, axis)
     changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
     params = {**updated, "params": optax.apply_updates(trained, changes)}
     average = _averaged(learner.average, params, config.learner)
     return Learner(params, average, optimiser), parts
+
+
+def _mean_over(gradients: Params, axis: str) -> Params:
+    """As one vector: a message for each of the many small arrays costs far more."""
+    vector, unravel = ravel_pytree(gradients)
+    return unravel(jax.lax.pmean(vector, axis))
 
 
 def _averaged(average: Params, params: Params, config: LearnerConfig) -> Params:

@@ -31,23 +31,38 @@ def policy_divergence(target: jax.Array, logits: jax.Array, legal: jax.Array) ->
     return jnp.sum(special.xlogy(target, target) - target * log_policy)
 
 
-def value_error(target: jax.Array, value: jax.Array, kind: str) -> jax.Array:
+def value_error(
+    target: jax.Array, value: jax.Array, kind: str, axis: str | None = None
+) -> jax.Array:
     """Error in points over a minibatch, [M]: mean absolute, or root mean square."""
     error = value - target
     if kind == "absolute":
-        return jnp.mean(jnp.abs(error))
-    return jnp.sqrt(jnp.mean(jnp.square(error)) + 1e-12)  # the gradient at zero error is finite
+        return _mean(jnp.abs(error), axis)
+    # The gradient at zero error is finite.
+    return jnp.sqrt(_mean(jnp.square(error), axis) + 1e-12)
+
+
+def _mean(x: jax.Array, axis: str | None) -> jax.Array:
+    return jnp.mean(x) if axis is None else jax.lax.pmean(jnp.mean(x), axis)
 
 
 def loss(
-    params: Params, batch: Positions, network: Network, config: LearnerConfig
+    params: Params,
+    batch: Positions,
+    network: Network,
+    config: LearnerConfig,
+    axis: str | None = None,
 ) -> tuple[jax.Array, tuple[LossParts, Params]]:
-    """Loss of a minibatch [M], its parts, and the parameters with new running statistics."""
+    """Loss of a minibatch [M], its parts, and the parameters with new running statistics.
+
+    Where the minibatch is split over devices, `axis` names the mesh axis and the loss is that of
+    the whole; the mean over the devices of each one's gradient is then the gradient of it.
+    """
     (logits, value), updated = network.apply_train(params, jax.vmap(encode)(batch.state))
     legal = jax.vmap(env.legal_mask)(batch.state)
     divergence = jax.vmap(policy_divergence)(batch.policy, logits, legal)
     chosen = batch.searched.astype(jnp.float32)
-    policy = jnp.sum(divergence * chosen) / jnp.maximum(jnp.sum(chosen), 1.0)
-    error = value_error(batch.value, value, config.value_loss)
+    policy = _mean(divergence * chosen, axis) / jnp.maximum(_mean(chosen, axis), 1e-9)
+    error = value_error(batch.value, value, config.value_loss, axis)
     total = policy + config.value_weight * error
     return total, (LossParts(total, policy, error), updated)

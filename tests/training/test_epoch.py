@@ -17,13 +17,13 @@ from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingC
 from gongzhu_jax.training.epoch import compile_epoch, init_state
 from gongzhu_jax.training.learner import Learner, learn, make_optimiser, update_once
 
-# 416 positions an epoch are 8 minibatches, which do not divide over 8 devices; the games do.
+# 832 positions an epoch are 8 minibatches. The rmse is that of a whole minibatch, however split.
 CONFIG = TrainingConfig(
     epochs=3,
     network=NetworkConfig("compact", stem=32, width=16, blocks=1),
     search=SearchConfig(search_forced=True, chunk=16),
-    selfplay=SelfPlayConfig(games=8),
-    learner=LearnerConfig(review=2, passes=2, minibatch=52),
+    selfplay=SelfPlayConfig(games=16),
+    learner=LearnerConfig(review=2, passes=2, minibatch=104, value_loss="rmse"),
 )
 
 
@@ -80,7 +80,7 @@ def test_the_window_fills_up(one_device: Run) -> None:
     windows = [state.window for state in one_device.states]
     assert [int(state.epoch) for state in one_device.states] == [0, 1, 2, 3]
     empty, first, second, third = windows
-    assert empty.value.shape == (2, 8, 52)
+    assert empty.value.shape == (2, 16, 52)
     assert not empty.policy.any()
     np.testing.assert_allclose(first.policy[0].sum(-1), 1, rtol=1e-5)
     same(first, 1, empty, 1)
@@ -137,11 +137,9 @@ def test_another_seed_gives_another_run(eight_devices: Run) -> None:
 def test_learning_lowers_the_loss(one_device: Run) -> None:
     """Twelve times the two passes over one and the same window."""
     config = replace(CONFIG, epochs=100)
-    network, mesh = make(config.network), games_mesh(jax.devices()[:1])
+    mesh = games_mesh(jax.devices()[:1])
     state = one_device.states[2]
-    run_learner = jax.jit(
-        functools.partial(learn, network=network, config=config, mesh=mesh), donate_argnums=0
-    )
+    run_learner = jax.jit(functools.partial(learn, config=config, mesh=mesh), donate_argnums=0)
     learner = jax.tree.map(jnp.asarray, one_device.states[0].learner)
     losses = []
     for number in range(12):
@@ -186,6 +184,12 @@ def test_one_update(one_device: Run) -> None:
 def test_games_that_do_not_divide_over_the_devices() -> None:
     config = replace(CONFIG, selfplay=SelfPlayConfig(games=12))
     with pytest.raises(ConfigError, match=r"12 games .* 8 devices"):
+        init_state(config, games_mesh())
+
+
+def test_minibatches_that_do_not_divide_over_the_devices() -> None:
+    config = replace(CONFIG, learner=LearnerConfig(minibatch=52))
+    with pytest.raises(ConfigError, match=r"minibatches of 52 .* 8 devices"):
         init_state(config, games_mesh())
 
 
