@@ -1,0 +1,64 @@
+"""Makes a weights file of a checkpoint: `python -m experiments.export_weights`.
+
+    python -m experiments.export_weights checkpoint=runs/compact/last/2400
+
+Without `output` it replaces the weights that are shipped with the package. The file says which run
+its parameters come from: command, configuration, commit, games and hours.
+"""
+
+import hashlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.cli import DONE, command
+from experiments.tracking import LOG_NAME, read_log
+from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.weights import load_weights, save_weights, shipped
+
+TYPES = ("float16", "float32")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportSettings:
+    checkpoint: str
+    output: str | None
+    dtype: str
+
+    def __post_init__(self) -> None:
+        path = Path(self.checkpoint)
+        if not path.name.isdigit() or path.parent.name not in ("last", "best"):
+            raise ConfigError("checkpoint must be one of a run, such as runs/compact/last/100")
+        if self.dtype not in TYPES:
+            raise ConfigError(f"dtype must be one of {', '.join(TYPES)}, not {self.dtype!r}")
+
+
+@command("export_weights", ExportSettings)
+def main(settings: ExportSettings, line: str) -> int:
+    path = Path(settings.checkpoint)
+    kind, epoch = path.parent.name, int(path.name)
+    network, params = load_weights(path)
+    run = Checkpoints(path.parent.parent)
+    header = run.about(kind, epoch)
+    rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
+    about = {
+        "command": header["command"],
+        "commit": header["commit"],
+        "config": header["config"],
+        "epoch": epoch,
+        "games": rows[-1]["games"],
+        "hours": rows[-1]["seconds"] / 3600,
+        "export": line,
+    }
+    output = shipped() if settings.output is None else Path(settings.output)
+    save_weights(output, network, params, about, settings.dtype)
+    size = output.stat().st_size / 1e6
+    print(
+        f"{output.name}: {size:.2f} MB, SHA-256 {hashlib.sha256(output.read_bytes()).hexdigest()}"
+    )
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
