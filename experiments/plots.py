@@ -93,3 +93,21 @@ def plot_analysis(found: Mapping[str, Any], path: str | Path) -> None:
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
+
+
+def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: str | Path) -> None:
+    """Points of several players over the same opponent, with standard errors."""
+    figure, axes = plt.subplots(figsize=(8, 0.45 * len(rows) + 1.4))
+    axes.barh(
+        list(rows),
+        [row["mean"] for row in rows.values()],
+        xerr=[row["standard_error"] or 0.0 for row in rows.values()],
+        color="C0",
+        ecolor="0.3",
+    )
+    axes.invert_yaxis()
+    axes.axvline(0, color="0.8", linewidth=1)
+    axes.set(xlabel="points over Mr. Greed (± one standard error)", title=title)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)

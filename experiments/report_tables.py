@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.results import RESULTS, ROOT
+from experiments.results import RESULTS, ROOT, points
 from experiments.techniques import PAPER as PAPER_TECHNIQUES
 from experiments.throughput import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
@@ -56,11 +56,11 @@ def techniques(folder: Path) -> str:
     kept = read(folder, "techniques")
     rows = kept["result"]["rows"] if kept else {}
     lines = [["technique", "paper", "paper won (+drawn)", "ours", "ours won", "drawn", "over US"]]
-    for name, (points, rates) in PAPER_TECHNIQUES.items():
+    for name, (published, rates) in PAPER_TECHNIQUES.items():
         found = rows.get(name)
-        over = _points(found["over_us"]) if found and "over_us" in found else ""
+        over = points(found["over_us"]) if found and "over_us" in found else ""
         cells = _match_cells(found) if found else (NOT_RUN, "", "")
-        lines.append([name, points, rates, *cells, over])
+        lines.append([name, published, rates, *cells, over])
     return markdown(lines) + source(kept)
 
 
@@ -99,10 +99,23 @@ def _cell(value: Any) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def oracle_gap(folder: Path) -> str:
+    """One network with ever better guesses at the hidden hands."""
+    kept = read(folder, "oracle_gap")
+    if kept is None:
+        return NOT_RUN
+    lines = [["what the player knows", "points over Mr. Greed", "won", "drawn", "over 9 uniform"]]
+    for name, found in kept["result"]["rows"].items():
+        over = points(found["over_first"]) if "over_first" in found else ""
+        lines.append([name, *_match_cells(found), over])
+    return markdown(lines) + source(kept)
+
+
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "classical": classical,
     "techniques": techniques,
     "training": training,
+    "oracle-gap": oracle_gap,
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
 }
 
@@ -147,17 +160,12 @@ def source(kept: dict[str, Any] | None) -> str:
 
 
 def _seat_cell(found: dict[str, Any]) -> str:
-    return f"{_points(found)} (sd {found['sd']:.1f})"
+    return f"{points(found)} (sd {found['sd']:.1f})"
 
 
 def _match_cells(found: dict[str, Any]) -> tuple[str, str, str]:
-    ours = f"{_points(found)} ({found['deals']} x {found['rotations']})"
+    ours = f"{points(found)} ({found['deals']} x {found['rotations']})"
     return ours, f"{found['win_rate']:.1%}", f"{found['draw_rate']:.1%}"
-
-
-def _points(found: dict[str, Any]) -> str:
-    error = found["standard_error"]
-    return f"{found['mean']:.1f}" + (f" ± {error:.1f}" if error is not None else "")
 
 
 def main() -> int:

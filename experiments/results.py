@@ -39,6 +39,12 @@ def _time(work: Callable[[], Any], calls: int) -> float:
     return time.perf_counter() - start
 
 
+def points(found: Mapping[str, Any]) -> str:
+    """An estimate's summary as text: mean and standard error."""
+    error = found["standard_error"]
+    return f"{found['mean']:.1f}" + (f" ± {error:.1f}" if error is not None else "")
+
+
 def write_result(
     name: str,
     result: Mapping[str, Any],

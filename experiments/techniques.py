@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.cli import command, finish
-from experiments.progress import progress
-from experiments.results import print_table
+from experiments.comparison import Comparison, Pairing, compare
+from experiments.results import points, print_table
 from experiments.settings import PlaySettings
 from gongzhu_jax import players
-from gongzhu_jax.evaluation import MatchResult, paired_difference, play_match
 from gongzhu_jax.players import Player
 
 UNIFORM, STRATIFIED = {"sampler": "uniform"}, {"sampler": "stratified"}
@@ -50,49 +49,34 @@ def make_players(options: dict[str, Any]) -> dict[str, Player]:
 @command("techniques", TechniquesSettings)
 def main(settings: TechniquesSettings, line: str) -> int:
     made = make_players(settings.options)
-    pairs = [(name, player, players.make("greed")) for name, player in made.items()]
-    pairs.append((HEAD_TO_HEAD, made["SS with IEC"], made["US"]))
-    deals, options = settings.draw_deals(), settings.table_options()
-    matches: dict[str, MatchResult] = {}
-    interrupted = False
-    try:
-        for name, player, opponent in pairs:
-            with progress(name) as on_progress:
-                match = play_match(player, opponent, deals, on_progress=on_progress, **options)
-            if match.interrupted:
-                raise KeyboardInterrupt
-            matches[name] = match
-    except KeyboardInterrupt:
-        if not matches:
-            raise
-        interrupted = True
-    result = {"rows": summaries(matches), "interrupted": interrupted}
+    pairings = [Pairing(name, player, players.make("greed")) for name, player in made.items()]
+    pairings.append(Pairing(HEAD_TO_HEAD, made["SS with IEC"], made["US"]))
+    comparison = compare(pairings, settings)
+    result = {"rows": summaries(comparison), "interrupted": comparison.interrupted}
     print_table(
         "points over two Mr. Greeds, or over US", [_row(*item) for item in result["rows"].items()]
     )
     return finish("techniques", result, settings, line)
 
 
-def summaries(matches: dict[str, MatchResult]) -> dict[str, dict[str, Any]]:
+def summaries(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """Each row as plain types."""
-    found = {}
-    for name, match in matches.items():
-        found[name] = match.summary()
+    found = {name: dict(row) for name, row in comparison.rows.items()}
+    for name, row in found.items():
         if name not in ("US", HEAD_TO_HEAD):
-            difference = paired_difference(match.margins, matches["US"].margins)
-            found[name]["over_us"] = difference.summary()
+            row["over_us"] = comparison.difference(name, "US").summary()
     return found
 
 
 def _row(name: str, row: dict[str, Any]) -> dict[str, str]:
-    points, rates = PAPER[name]
+    published, rates = PAPER[name]
     over = row.get("over_us")
     return {
         "technique": name,
-        "points": f"{row['mean']:.1f} ± {row['standard_error'] or 0:.1f}",
+        "points": points(row),
         "won (+drawn)": f"{row['win_rate']:.1%} (+{row['draw_rate']:.1%})",
-        "more than US": f"{over['mean']:.1f} ± {over['standard_error'] or 0:.1f}" if over else "",
-        "paper": points,
+        "more than US": points(over) if over else "",
+        "paper": published,
         "paper won": rates,
         "games/s": f"{row['games_per_second']:.1f}",
     }

@@ -97,7 +97,7 @@ def _pgx_game(name: str) -> Callable[[jax.Array], jax.Array] | None:
         auto_reset = import_module("pgx.experimental").auto_reset
     except ImportError:
         return None
-    game = pgx.make(name)
+    game = pgx.make(name)  # ty: ignore[invalid-argument-type]
     step = auto_reset(game.step, game.init)
 
     def play(key: jax.Array) -> jax.Array:

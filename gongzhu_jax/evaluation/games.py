@@ -20,7 +20,7 @@ from gongzhu_jax import runtime
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.view import view
-from gongzhu_jax.players.protocol import BatchFn, Params, Player
+from gongzhu_jax.players.protocol import BatchFn, Params, Player, SeesAll
 
 NO_PLAYER = -1
 """In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
@@ -173,7 +173,8 @@ def _decide(
     """The cards of one player in the games of these numbers."""
     states, movers, keys = jax.tree.map(lambda leaf: leaf[games], (states, movers, keys))
     keys = jax.vmap(jax.random.fold_in)(keys, states.stage)
-    return act(params, keys, jax.vmap(view)(states, movers)).astype(jnp.int8)
+    shown = states if isinstance(act, SeesAll) else jax.vmap(view)(states, movers)
+    return act(params, keys, shown).astype(jnp.int8)
 
 
 def _ask_in_chunks(decide, order, first, last, chunk: int, cards: jax.Array) -> jax.Array:

@@ -13,6 +13,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.game.env import GameState
 from gongzhu_jax.game.view import PublicView
 
 Params = Any
@@ -20,6 +22,19 @@ BatchFn = Callable[[Params, jax.Array, PublicView], jax.Array]
 """(params, keys [B], views [B]) -> cards int8[B]"""
 ProbabilityFn = Callable[[Params, PublicView], jax.Array]
 """(params, view) -> float32[52]"""
+
+
+@dataclass(frozen=True, eq=False)
+class SeesAll:
+    """Marks the function of a player that is given the whole state, hidden cards included. Only
+    for measuring what knowing them is worth: such a player cannot act on a view."""
+
+    act: Callable[[Params, jax.Array, GameState], jax.Array]
+
+    def __call__(self, params: Params, keys: jax.Array, states: Any) -> jax.Array:
+        if isinstance(states, PublicView):
+            raise PlayerError("this player needs to see all hands, and a view does not show them")
+        return self.act(params, keys, states)
 
 
 @dataclass(frozen=True)
