@@ -8,7 +8,7 @@ that differences between matches can be paired by deal.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,6 @@ def _play_or_read(pairing: Pairing, settings: PlaySettings, parts: Path) -> dict
 def _identity(player: Player) -> dict[str, Any]:
     return {
         "name": player.name,
-        "config": asdict(player.config),
+        "config": repr(player.config),
         "params": digest(player.params),
     }

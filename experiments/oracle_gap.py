@@ -9,7 +9,7 @@ picture goes to docs/.
 """
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from experiments.cli import command, finish
@@ -24,14 +24,14 @@ from gongzhu_jax.search.config import SearchConfig
 
 UNIFORM = {"sampler": "uniform", "weights": "none"}
 STRATIFIED = {"sampler": "stratified", "weights": "none"}
-FIRST = "9 uniform"
+FIRST, MOST = "9 uniform", "256 uniform"
 KINDS: dict[str, dict[str, Any]] = {
     FIRST: UNIFORM | {"draws": 9},
     "9 stratified (SS)": STRATIFIED | {"draws": 9},
     "9 stratified, exact shares": STRATIFIED | {"draws": 9, "stratum_weights": "exact"},
     "9 stratified, IEC": STRATIFIED | {"draws": 9, "weights": "iec"},
     "64 uniform": UNIFORM | {"draws": 64},
-    "256 uniform": UNIFORM | {"draws": 256},
+    MOST: UNIFORM | {"draws": 256},
 }
 CHEAT = "the true hands"
 
@@ -41,7 +41,7 @@ class OracleGapSettings(PlaySettings):
     checkpoint: str | None
     base: int
     per_legal: int
-    fewer: dict[str, int] = field(default_factory=dict)
+    deals_of_most: int | None
     picture: str | None
 
 
@@ -55,7 +55,7 @@ def main(settings: OracleGapSettings, line: str) -> int:
         made[name] = players.make("scrofa", checkpoint=settings.checkpoint, **budget, **own)
     comparison = compare(
         [
-            Pairing(name, player, greed, settings.fewer.get(name.split()[0]))
+            Pairing(name, player, greed, settings.deals_of_most if name == MOST else None)
             for name, player in made.items()
         ],
         settings,
