@@ -31,3 +31,15 @@ class ConfigError(GongzhuError):
 
 class CheckpointError(GongzhuError):
     """A checkpoint that is missing, damaged, or of another network or rules version."""
+
+
+class ArenaError(GongzhuError):
+    """A message to the arena that cannot be accepted; nothing has changed."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code  # one word for programs, listed in docs/arena.md
+
+
+class MissingExtraError(GongzhuError, ImportError):
+    """An optional package that is not installed; the message says which extra brings it."""

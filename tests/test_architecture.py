@@ -18,6 +18,7 @@ LAYERS = {
     "inference": {"game", "network", "search"},
     "players": {"game", "network", "search", "training", "inference"},
     "evaluation": {"game", "network", "search", "training", "inference", "players"},
+    "adapters": {"game", "network", "inference", "players"},
 }
 FREE = {"errors", "version", "runtime", "ragged", "config", "checkpoint", "records"}
 """Modules at the top that every layer may use."""
@@ -25,6 +26,10 @@ NO_ALGORITHMS = FREE - {"records"}
 """Those of them that know no layer."""
 OUTSIDE = {"hydra", "omegaconf", "matplotlib", "rich", "tensorboardX"}
 """For programs around the package; the package itself does without."""
+EXTRAS = {"pgx", "svgwrite", "pettingzoo", "gymnasium", "pyspiel", "open_spiel"}
+"""Optional packages, for the adapters only."""
+COMPUTES_AT_IMPORT = {"pgx_env", "pgx_drawing"}
+"""Modules that import Pgx, which makes arrays when it is imported."""
 
 
 def imports(path: Path) -> set[str]:
@@ -95,11 +100,23 @@ def test_nothing_of_the_programs_around() -> None:
     assert wrong == []
 
 
+def test_optional_packages_are_for_adapters() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files()
+        if part_of(path) != "adapters"
+        for name in imports(path)
+        if name.split(".")[0] in EXTRAS
+    ]
+    assert wrong == []
+
+
 def test_the_walk_sees_imports(tmp_path: Path) -> None:
     """The checks above would pass on nothing; here is what they must see."""
     assert "gongzhu_jax.game.cards" in imports(ROOT / "game" / "env.py")
     assert parts_used(ROOT / "network" / "features.py") == {"game"}
     assert "errors" in parts_used(ROOT / "records.py")
+    assert "pgx" in imports(ROOT / "adapters" / "pgx_env.py")
 
 
 def test_importing_computes_nothing() -> None:
@@ -109,7 +126,7 @@ def test_importing_computes_nothing() -> None:
             ".__init__"
         )
         for path in files()
-        if path.name != "__main__.py"
+        if path.name != "__main__.py" and path.stem not in COMPUTES_AT_IMPORT
     ]
     code = "\n".join(
         [

@@ -1,0 +1,15 @@
+"""Rewards of the environments: the margin of a seat's team, in points."""
+
+from gongzhu_jax.game.cards import NUM_SEATS
+from gongzhu_jax.game.scoring import ALL_HEARTS, PLAIN_POINTS
+
+MAX_MARGIN = int(2 * (ALL_HEARTS + PLAIN_POINTS.max()) - PLAIN_POINTS.min())
+"""All hearts, sheep and transformer at one seat, the pig with the other team."""
+
+SIGNS = tuple(1 if seat % 2 == 0 else -1 for seat in range(NUM_SEATS))
+"""Of the margin of seats 0 and 2, for each seat."""
+
+
+def by_seat(margin: float) -> list[float]:
+    """The margin of each seat from that of seats 0 and 2."""
+    return [float(margin) * sign for sign in SIGNS]
