@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test test-all reproduce lint clean
+.PHONY: test test-all reproduce arena lint clean
 
 test: $(READY) lint  ## ruff, the type checker and the default tests
 	$(BIN)/python -m pytest
@@ -18,6 +18,9 @@ reproduce: $(READY)  ## the paper's pipeline, small: classical players, training
 		directory=runs/reproduce
 	$(BIN)/python -m experiments.techniques options.checkpoint=runs/reproduce deals=64 \
 		output=results/reproduce/techniques.json
+
+arena: $(READY)  ## people, programs and our players at tables, in the browser
+	$(BIN)/python -m gongzhu_jax.arena
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,0 +1,48 @@
+"""One client of the arena, as the hall sees it: who it is, where it sits, what waits for it."""
+
+import asyncio
+import json
+from typing import Any
+
+from gongzhu_jax.arena.rates import Rate
+from gongzhu_jax.arena.settings import Limits
+
+SeatKey = tuple[str, int]
+"""(table id, seat)"""
+
+
+def to_text(message: dict[str, Any]) -> str:
+    return json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+
+
+class Connection:
+    def __init__(self, limits: Limits, now: float) -> None:
+        self.name: str | None = None  # set by "hello"
+        self.registered = False
+        self.turns_only = False
+        self.games_offered = 0  # in matches, at the same time
+        self.games_taken = 0
+        self.seats: set[SeatKey] = set()
+        self.outgoing: asyncio.Queue[str | None] = asyncio.Queue(limits.outgoing_messages + 1)
+        self.rate = Rate(limits.messages_per_second, limits.message_burst, now)
+        self.strikes = 0
+        self.closed = False
+        self._most = limits.outgoing_messages
+
+    def push(self, text: str) -> None:
+        """Queues a message; a client that does not read is closed, and may come back."""
+        if self.closed:
+            return
+        if self.outgoing.qsize() >= self._most:
+            self.close()
+        else:
+            self.outgoing.put_nowait(text)
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.push(to_text(message))
+
+    def close(self) -> None:
+        """Ends the connection when what was queued before is sent."""
+        if not self.closed:
+            self.closed = True
+            self.outgoing.put_nowait(None)

@@ -1,0 +1,125 @@
+"""Messages from clients: their form, checked. docs/arena.md explains them."""
+
+import json
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from gongzhu_jax.errors import ArenaError, CardError
+from gongzhu_jax.game.cards import card_id
+
+PROTOCOL = 1
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("must be printable, without blanks around it")
+    return text
+
+
+def _card(name: str) -> int:
+    try:
+        return card_id(name)
+    except CardError as error:
+        raise ValueError(str(error)) from None
+
+
+Name = Annotated[str, Field(min_length=1, max_length=24), AfterValidator(_printable)]
+TableId = Annotated[str, Field(min_length=1, max_length=32)]
+Token = Annotated[str, Field(min_length=1, max_length=64)]
+SeatNumber = Annotated[int, Field(ge=0, le=3)]
+Stage = Annotated[int, Field(ge=0, le=51)]
+Card = Annotated[str, Field(min_length=2, max_length=3), AfterValidator(_card)]
+"""Text in the message; the id of the card once it is checked."""
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    id: Annotated[str, Field(max_length=32)] | int | None = None  # comes back in the answer
+
+
+class Hello(Message):
+    type: Literal["hello"]
+    protocol: int
+    name: Name
+    token: Token | None = None  # of an account; needed if the name is registered
+    turns_only: bool = False
+
+
+class Create(Message):
+    type: Literal["create"]
+    seat: SeatNumber  # where the one who creates it sits
+    seats: Annotated[
+        list[Annotated[str, Field(max_length=32)] | None], Field(min_length=4, max_length=4)
+    ]
+    seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
+    analysis: bool = False
+
+
+class AtTable(Message):
+    table: TableId
+    seat: SeatNumber
+
+
+class Sit(AtTable):
+    type: Literal["sit"]
+
+
+class Ready(AtTable):
+    type: Literal["ready"]
+
+
+class Play(AtTable):
+    type: Literal["play"]
+    stage: Stage
+    card: Card
+
+
+class Leave(AtTable):
+    type: Literal["leave"]
+
+
+class Reconnect(AtTable):
+    type: Literal["reconnect"]
+    token: Token
+
+
+class Analyse(AtTable):
+    type: Literal["analyse"]
+    stage: Stage
+
+
+class Available(Message):
+    type: Literal["available"]
+    games: Annotated[int, Field(ge=0, le=64)]
+
+
+class Ping(Message):
+    type: Literal["ping"]
+
+
+AnyMessage = Hello | Create | Sit | Ready | Play | Leave | Reconnect | Analyse | Available | Ping
+_ADAPTER: TypeAdapter[AnyMessage] = TypeAdapter(Annotated[AnyMessage, Field(discriminator="type")])
+
+
+def id_of(text: str | bytes) -> str | int | None:
+    """The id of a message that may be malformed otherwise, so that its sender knows which it is."""
+    try:
+        return TypeAdapter(Message).validate_python({"id": json.loads(text)["id"]}).id
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def parse(text: str | bytes) -> AnyMessage:
+    """The message in a text; `ArenaError` "malformed" says what is wrong with it."""
+    try:
+        return _ADAPTER.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ArenaError(
+            "malformed", f"{where}: {first['msg']}" if where else first["msg"]
+        ) from None
+    except RecursionError:
+        raise ArenaError("malformed", "nested too deeply") from None
