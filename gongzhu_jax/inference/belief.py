@@ -7,6 +7,7 @@ not be learned.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import flax.linen as nn
@@ -19,6 +20,7 @@ from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
 from gongzhu_jax.game.view import PublicView, unseen_mask
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
 from gongzhu_jax.network.policy_value import SkipBlock
+from gongzhu_jax.network.weights import SUFFIX, read_weights, restore_params
 
 NUM_TRICKS = NUM_CARDS // NUM_SEATS
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
@@ -94,3 +96,22 @@ def init_belief(key: jax.Array, config: BeliefConfig) -> Any:
 def log_odds(params: Any, views: PublicView, config: BeliefConfig) -> jax.Array:
     """For views [B]: float32[B, 52, 3]. What the constraints exclude is not yet excluded."""
     return BeliefNet(config).apply(params, jax.vmap(encode_view)(views))  # ty: ignore[invalid-return-type]
+
+
+KIND = "belief"
+"""Of weights files."""
+
+
+def shipped() -> Path:
+    """The belief that comes with the package."""
+    return Path(__file__).parent / f"belief{SUFFIX}"
+
+
+def load_belief(checkpoint: str | Path | None = None) -> tuple[BeliefConfig, Any]:
+    """The network and parameters of a belief: from a run's folder, one of its checkpoints, or a
+    weights file; None: the belief shipped with the package."""
+    path = shipped() if checkpoint is None else Path(checkpoint)
+    if path.suffix == SUFFIX:
+        fields, params = read_weights(path, KIND)
+        return BeliefConfig(**fields), params
+    return restore_params(path, BeliefConfig, lambda c: lambda key: init_belief(key, c))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.inference.belief import BeliefConfig
 from gongzhu_jax.search.config import SearchConfig
 
 CHUNK = 128
@@ -10,9 +11,9 @@ CHUNK = 128
 roots and some seventy slices, would mostly evaluate padding. Accelerators want more."""
 
 _CHOICES = {
-    "sampler": ("uniform", "stratified"),
+    "sampler": ("uniform", "stratified", "belief", "stratified-belief"),
     "stratum_weights": ("equal", "exact"),
-    "weights": ("none", "iec", "bayes"),
+    "weights": ("none", "iec", "bayes", "belief"),
     "factor": ("exponential", "clipped"),
     "regret": ("all", "suit"),
     "inputs": ("averaged", "onehot"),
@@ -24,20 +25,32 @@ _CHOICES = {
 class ScenarioConfig:
     """How scenarios are drawn (section 5, stratified sampling)."""
 
-    sampler: str = "stratified"  # "uniform" (US) or "stratified" (SS)
+    # "uniform" (US), "stratified" (SS), "belief": drawn by the learned belief, or
+    # "stratified-belief": so within strata. Draws by belief carry the weight that makes up for it:
+    # the sampler says how deals are found, `weights` which are believed.
+    sampler: str = "stratified"
     draws: int = 9  # deals; with strata the largest number, shared equally among them
     key_cards: int = 2  # cards whose placement makes the strata
     stratum_weights: str = "equal"  # "equal" (paper) or "exact": each stratum's share of deals
+    temper: float = 1.0  # of draws by belief: its log odds are multiplied by this
 
     def __post_init__(self) -> None:
         _check_choices(self)
-        if self.draws < 1 or self.key_cards < 0:
-            raise ConfigError("draws must be at least 1 and key_cards at least 0")
-        if self.sampler == "stratified" and self.draws < self.strata:
+        if self.draws < 1 or self.key_cards < 0 or self.temper < 0:
+            raise ConfigError("draws must be at least 1, key_cards and temper at least 0")
+        if self.stratified and self.draws < self.strata:
             raise ConfigError(
                 f"{self.key_cards} key cards make up to {self.strata} strata, "
                 f"so draws must be at least {self.strata}, not {self.draws}"
             )
+
+    @property
+    def stratified(self) -> bool:
+        return self.sampler.startswith("stratified")
+
+    @property
+    def by_belief(self) -> bool:
+        return self.sampler.endswith("belief")
 
     @property
     def strata(self) -> int:
@@ -48,20 +61,22 @@ class ScenarioConfig:
 class WeightConfig:
     """How scenarios are weighted by the history (section 5, integral over equivalent class)."""
 
-    weights: str = "iec"  # "none", "iec", or "bayes": the normalised product
+    # "none", "iec", "bayes": the normalised product, or "belief": the learned belief
+    weights: str = "iec"
     beta: float = 0.015  # certainty of the belief, per point of regret
     factor: str = "exponential"  # exp(-beta regret) (paper) or max(1 - beta regret, 0.1), "clipped"
     regret: str = "all"  # against all legal cards (paper) or those of the "suit" played
     slices: str = "important"  # which plays of the others count; "every" is all of them
     min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
     suit_rule: bool = True  # of important slices: when following, only the suit led counts
+    temper: float = 1.0  # of "belief": its log odds are multiplied by this
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
     chunk: int = CHUNK  # slices per network batch
 
     def __post_init__(self) -> None:
         _check_choices(self)
-        if self.beta < 0 or not 2 <= self.min_rank <= 14 or self.chunk < 1:
-            raise ConfigError("beta must be >= 0, min_rank from 2 to 14, chunk at least 1")
+        if min(self.beta, self.temper) < 0 or not 2 <= self.min_rank <= 14 or self.chunk < 1:
+            raise ConfigError("beta and temper must be >= 0, min_rank from 2 to 14, chunk >= 1")
 
 
 def _check_choices(config: object) -> None:
@@ -78,3 +93,8 @@ class InferenceConfig:
     scenarios: ScenarioConfig = field(default_factory=ScenarioConfig)
     weights: WeightConfig = field(default_factory=WeightConfig)
     search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10, chunk=CHUNK))
+    belief: BeliefConfig | None = None  # the network of the learned belief, where it is used
+
+    @property
+    def uses_belief(self) -> bool:
+        return self.scenarios.by_belief or self.weights.weights == "belief"

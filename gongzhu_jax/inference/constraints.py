@@ -61,3 +61,11 @@ def holders(view: PublicView, opponent: jax.Array) -> jax.Array:
     hidden = unseen_mask(view) & (opponent != NOBODY)
     known = jnp.where(view.hand & ~played_mask(view.plays), view.seat, jnp.int8(NOBODY))
     return jnp.where(hidden, seat, known)
+
+
+def opponents(view: PublicView, holder: jax.Array) -> jax.Array:
+    """The opponent 0..2 who gets each unseen card, int8[..., 52], in deals of holders [..., 52];
+    NOBODY for other cards. The reverse of `holders`."""
+    number = (holder - view.seat - jnp.int8(1)) % NUM_SEATS
+    dealt = unseen_mask(view) & (holder != NOBODY)
+    return jnp.where(dealt, number.astype(jnp.int8), jnp.int8(NOBODY))

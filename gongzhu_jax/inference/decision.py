@@ -7,10 +7,14 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.view import PublicView, with_deal
 from gongzhu_jax.game.view import legal_mask as legal_of_view
+from gongzhu_jax.inference.belief import log_odds
 from gongzhu_jax.inference.config import InferenceConfig
+from gongzhu_jax.inference.constraints import opponents
 from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.odds import log_weight
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.network.registry import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
@@ -25,6 +29,9 @@ class InferenceParams(struct.PyTreeNode):
     network: Any
     beta: jax.Array  # [] float32
     exploration: jax.Array  # [] float32, c of UCB1
+    belief: Any = ()  # parameters of the learned belief, where it is used
+    draw_temper: jax.Array | float = 1.0  # [] of draws by belief
+    weight_temper: jax.Array | float = 1.0  # [] of weights by belief
 
 
 class Decision(struct.PyTreeNode):
@@ -39,11 +46,16 @@ class Decision(struct.PyTreeNode):
     evaluated: jax.Array  # [] int32, evaluations made
 
 
-def make_params(network_params: Any, config: InferenceConfig) -> InferenceParams:
+def make_params(
+    network_params: Any, config: InferenceConfig, belief_params: Any = ()
+) -> InferenceParams:
     return InferenceParams(
         network=network_params,
         beta=jnp.float32(config.weights.beta),
         exploration=jnp.float32(config.search.exploration),
+        belief=belief_params,
+        draw_temper=jnp.float32(config.scenarios.temper),
+        weight_temper=jnp.float32(config.weights.temper),
     )
 
 
@@ -57,12 +69,22 @@ def decide(
     """Decides for every view, [B], each with its own key, whatever the others are."""
     split = jax.vmap(jax.random.split)(keys)
     at_once = max(1, DRAWN_AT_ONCE // config.scenarios.draws)
+    odds = None
+    if config.uses_belief:
+        if config.belief is None:
+            raise ConfigError("a decision by belief needs the belief's network")
+        odds = log_odds(params.belief, views, config.belief)
     scenarios = jax.lax.map(
-        lambda item: draw_scenarios(*item, config.scenarios),
-        (split[:, 0], views),
+        lambda item: draw_scenarios(
+            item[0],
+            item[1],
+            config.scenarios,
+            None if odds is None else params.draw_temper * item[2],
+        ),
+        (split[:, 0], views, odds),
         batch_size=min(at_once, len(keys)),
     )
-    return decide_in(params, split[:, 1], views, scenarios, network, config)
+    return decide_in(params, split[:, 1], views, scenarios, network, config, odds)
 
 
 def decide_in(
@@ -72,14 +94,20 @@ def decide_in(
     scenarios: Scenarios,
     network: Network,
     config: InferenceConfig,
+    odds: jax.Array | None = None,
 ) -> Decision:
-    """Decides in given scenarios."""
+    """Decides in given scenarios; `odds`, [B, 52, 3], are the belief's where it gives weights."""
     legal = jax.vmap(legal_of_view)(views)
     has_choice = jnp.sum(legal, axis=-1) > 1
     active = scenarios.valid & has_choice[:, None]
     by_history, slices, slices_evaluated = log_weights(
         params.network, views, scenarios.holder, params.beta, network, config.weights, active
     )
+    if config.weights.weights == "belief":
+        if odds is None:
+            raise ConfigError("weights by belief need its odds")
+        opponent = jax.vmap(opponents)(views, scenarios.holder)
+        by_history += params.weight_temper * jax.vmap(log_weight)(odds, opponent)
     weight = normalise(scenarios.log_weight + by_history)
 
     states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)

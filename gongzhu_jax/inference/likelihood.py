@@ -78,7 +78,7 @@ def log_weights(
       active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
     """
     shape = batch, draws = holder.shape[:2]
-    if config.weights == "none":
+    if config.weights in ("none", "belief"):
         return jnp.zeros(shape), jnp.int32(0), jnp.int32(0)
     counts = jax.vmap(counted_slices, (0, None))(views, config)  # [B, 52]
     # Stages of the slices that count come first; a decision's scenarios share them.

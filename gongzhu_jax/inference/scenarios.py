@@ -1,7 +1,9 @@
 """Scenarios: hidden deals that one seat imagines, by uniform or stratified sampling (section 5).
 
 Stratified: a few key cards are placed on the opponents in every possible way, and each placement,
-a stratum, gets the same number of draws, uniform within it.
+a stratum, gets the same number of draws, uniform within it. Either way deals can be drawn by the
+odds of a belief instead of uniformly; then 1 / (deals x probability of the draw) is part of the
+weight, so that averages estimate what they would with uniform draws.
 """
 
 import itertools
@@ -11,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import (
     NO_CARD,
     NOBODY,
@@ -24,8 +27,15 @@ from gongzhu_jax.game.cards import (
 )
 from gongzhu_jax.game.view import PublicView, unseen_mask
 from gongzhu_jax.inference.config import ScenarioConfig
-from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints, holders
-from gongzhu_jax.inference.sampling import count_deals, draw
+from gongzhu_jax.inference.constraints import (
+    NUM_OPPONENTS,
+    Constraints,
+    constraints,
+    holders,
+)
+from gongzhu_jax.inference.odds import OddsTable, weigh
+from gongzhu_jax.inference.odds import draw as draw_by_odds
+from gongzhu_jax.inference.sampling import Deals, count_deals, draw
 
 _FOLLOWING = (
     "SQ SA SK SJ S10",
@@ -90,8 +100,8 @@ def strata(view: PublicView, count: int):
     """All placements of `count` key cards on the opponents: S = 3**count.
 
     Returns the key cards [count]; the placements, opponents int8[S, count]; which are different
-    placements that the key cards' suits and the hand sizes allow, bool[S]; and the tables of
-    deals of each, leading axis S.
+    placements that the key cards' suits and the hand sizes allow, bool[S]; and what is left to
+    deal in each, leading axis S.
     """
     cards = key_cards(view, count)
     placements = np.array(
@@ -107,24 +117,53 @@ def strata(view: PublicView, count: int):
             left = jax.tree.map(lambda old, new, a=absent: jnp.where(a, old, new), left, given)
             # Without a card to place only one of the placements is kept.
             allowed &= jnp.where(absent, placement[i] == 0, jnp.all(given.capacities >= 0))
-        return allowed, count_deals(left)
+        return allowed, left
 
-    allowed, deals = jax.vmap(place)(jnp.asarray(placements))
-    return cards, placements, allowed, deals
-
-
-def draw_scenarios(key: jax.Array, view: PublicView, config: ScenarioConfig) -> Scenarios:
-    """The scenarios of one decision."""
-    if config.sampler == "uniform":
-        deals = count_deals(constraints(view))
-        holder = holders(view, draw(key, deals, config.draws))
-        valid = jnp.broadcast_to(deals.total > 0, (config.draws,))
-        return Scenarios(holder, valid, jnp.where(valid, 0.0, -jnp.inf))
-    return _stratified(key, view, config)
+    allowed, known = jax.vmap(place)(jnp.asarray(placements))
+    return cards, placements, allowed, known
 
 
-def _stratified(key: jax.Array, view: PublicView, config: ScenarioConfig) -> Scenarios:
-    cards, placements, allowed, deals = strata(view, config.key_cards)
+def draw_scenarios(
+    key: jax.Array,
+    view: PublicView,
+    config: ScenarioConfig,
+    log_odds: jax.Array | None = None,
+) -> Scenarios:
+    """The scenarios of one decision; `log_odds`, [52, 3], where they are drawn by belief."""
+    if config.stratified:
+        return _stratified(key, view, config, log_odds)
+    deals = count_deals(constraints(view))
+    table = _table(constraints(view), deals, config, log_odds)
+    valid = jnp.broadcast_to(deals.total > 0, (config.draws,))
+    opponent, log_share = _draw(key, table, config.draws)
+    log_weight = jnp.where(valid, -log_share - jnp.log(deals.total), -jnp.inf)
+    return Scenarios(holders(view, opponent), valid, log_weight)
+
+
+def _table(known: Constraints, deals: Deals, config: ScenarioConfig, log_odds) -> Deals | OddsTable:
+    """From which deals are drawn: all of them alike, or by belief."""
+    if not config.by_belief:
+        return deals
+    if log_odds is None:
+        raise ConfigError("draws by belief need its odds")
+    return weigh(log_odds, known)
+
+
+def _draw(key: jax.Array, table: Deals | OddsTable, n: int) -> tuple[jax.Array, jax.Array]:
+    """`n` deals, opponents [n, 52], and the log probability of each, [n]."""
+    if isinstance(table, OddsTable):
+        return draw_by_odds(key, table, n)
+    return draw(key, table, n), jnp.broadcast_to(-jnp.log(table.total), (n,))
+
+
+def _stratified(
+    key: jax.Array, view: PublicView, config: ScenarioConfig, log_odds: jax.Array | None
+) -> Scenarios:
+    cards, placements, allowed, known = strata(view, config.key_cards)
+    deals = jax.vmap(count_deals)(known)
+    tables = jax.vmap(lambda left, all_deals: _table(left, all_deals, config, log_odds))(
+        known, deals
+    )
     feasible = allowed & (deals.total > 0)
     # Shares are counted before a placement turns out to leave no deal of the other cards, as in
     # the original runs; that happens in about one decision of a hundred.
@@ -136,17 +175,17 @@ def _stratified(key: jax.Array, view: PublicView, config: ScenarioConfig) -> Sce
     valid = wanted < jnp.sum(feasible)
 
     def draw_one(key, stratum):
-        table = jax.tree.map(lambda leaf: leaf[stratum], deals)
-        opponent = draw(key, table, 1)[0]
+        table = jax.tree.map(lambda leaf: leaf[stratum], tables)
+        (opponent,), (log_share,) = _draw(key, table, 1)
         for i in range(config.key_cards):
             here = np.arange(NUM_CARDS) == cards[i]
             opponent = jnp.where(here, jnp.asarray(placements)[stratum, i], opponent)
-        return opponent
+        return opponent, log_share
 
-    opponent = jax.vmap(draw_one)(jax.random.split(key, config.draws), stratum)
+    opponent, log_share = jax.vmap(draw_one)(jax.random.split(key, config.draws), stratum)
     opponent = jnp.where(valid[:, None], opponent, jnp.int8(NOBODY))
+    log_total = jnp.log(deals.total[stratum])
+    log_weight = -log_share - log_total
     if config.stratum_weights == "exact":
-        log_weight = jnp.log(deals.total[stratum])
-    else:
-        log_weight = jnp.zeros(config.draws)
+        log_weight += log_total
     return Scenarios(holders(view, opponent), valid, jnp.where(valid, log_weight, -jnp.inf))

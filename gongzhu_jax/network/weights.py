@@ -7,11 +7,11 @@ with the configuration of the network, the rules it plays by, a digest, and wher
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,10 @@ from gongzhu_jax.records import write_whole
 
 SUFFIX = ".safetensors"
 FORMAT = "gongzhu_jax weights 1"
+POLICY_VALUE = "policy_value"
+"""The kind of the networks that play; other networks have files of other kinds."""
+
+C = TypeVar("C")
 
 
 def shipped() -> Path:
@@ -41,22 +45,40 @@ def load_weights(checkpoint: str | Path | None = None) -> tuple[NetworkConfig, P
     weights shipped with the package."""
     path = shipped() if checkpoint is None else Path(checkpoint)
     if path.suffix == SUFFIX:
-        return _read(path)
+        fields, params = read_weights(path, POLICY_VALUE)
+        return NetworkConfig(**fields), params
+    return restore_params(path, NetworkConfig, lambda config: make(config).init)
+
+
+def restore_params(
+    path: Path, config_type: type[C], init_of: Callable[[C], Callable[[jax.Array], Params]]
+) -> tuple[C, Params]:
+    """The network's configuration and the parameters that play, from the folder of a run (its
+    best, else its last checkpoint) or from one checkpoint in it."""
     if path.name.isdigit():
-        return _load(Checkpoints(path.parent.parent), path.parent.name, int(path.name))
-    run = Checkpoints(path)
-    for kind in (BEST, LAST):
-        if epochs := run.epochs(kind):
-            return _load(run, kind, epochs[-1])
-    raise CheckpointError(f"there is no checkpoint in {path}")
+        run, kind, epoch = Checkpoints(path.parent.parent), path.parent.name, int(path.name)
+    else:
+        run = Checkpoints(path)
+        found = [(kind, epochs[-1]) for kind in (BEST, LAST) if (epochs := run.epochs(kind))]
+        if not found:
+            raise CheckpointError(f"there is no checkpoint in {path}")
+        kind, epoch = found[0]
+    config = config_type(**run.about(kind, epoch)["config"]["network"])
+    shape = jax.eval_shape(init_of(config), jax.random.key(0))
+    device = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
+    like = jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=device), shape
+    )
+    return config, run.restore(kind, epoch, "params", like)
 
 
 def save_weights(
     path: Path,
-    network: NetworkConfig,
+    network: Any,
     params: Params,
     about: Mapping[str, Any],
     dtype: str = "float16",
+    kind: str = POLICY_VALUE,
 ) -> None:
     """Writes a weights file; `about` tells where the parameters came from (JSON)."""
     arrays = {
@@ -65,6 +87,7 @@ def save_weights(
     }
     header = {
         "format": FORMAT,
+        "kind": kind,
         "rules": str(RULES_VERSION),
         "network": json.dumps(asdict(network)),
         "digest": digest(arrays),
@@ -78,13 +101,15 @@ def about_weights(path: Path | None = None) -> dict[str, Any]:
     return json.loads(_open(path or shipped())[0]["about"])
 
 
-def _read(path: Path) -> tuple[NetworkConfig, Params]:
+def read_weights(path: Path, kind: str) -> tuple[dict[str, Any], Params]:
+    """The fields of the network's configuration, and the parameters."""
     header, arrays = _open(path)
-    network = NetworkConfig(**json.loads(header["network"]))
+    if header["kind"] != kind:
+        raise CheckpointError(f"{path} has weights of another kind: {header['kind']}, not {kind}")
     params = unflatten_dict(
         {name: jnp.asarray(leaf, jnp.float32) for name, leaf in arrays.items()}, sep="/"
     )
-    return network, params
+    return json.loads(header["network"]), params
 
 
 @functools.cache
@@ -105,13 +130,3 @@ def _open(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
     if digest(arrays) != header["digest"]:
         raise CheckpointError(f"cannot read weights {path}: its content does not match its digest")
     return header, arrays
-
-
-def _load(run: Checkpoints, kind: str, epoch: int) -> tuple[NetworkConfig, Params]:
-    config = NetworkConfig(**run.about(kind, epoch)["config"]["network"])
-    shape = jax.eval_shape(make(config).init, jax.random.key(0))
-    device = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
-    like = jax.tree.map(
-        lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=device), shape
-    )
-    return config, run.restore(kind, epoch, "params", like)

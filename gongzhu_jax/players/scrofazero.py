@@ -18,6 +18,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
+from gongzhu_jax.inference.belief import load_belief
 from gongzhu_jax.inference.config import CHUNK, InferenceConfig, ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.decision import Decision, decide, make_params
 from gongzhu_jax.inference.sampling import sample
@@ -61,7 +62,8 @@ NAMES = (*PRESETS, "policy")
 def option_names(name: str) -> list[str]:
     """What `make` and `from_network` accept for a player."""
     parts = (PolicyConfig,) if name == "policy" else (ScenarioConfig, WeightConfig, SearchConfig)
-    return sorted({field.name for part in parts for field in fields(part)} | {"checkpoint"})
+    files = {"checkpoint"} if name == "policy" else {"checkpoint", "belief"}
+    return sorted({field.name for part in parts for field in fields(part)} | files)
 
 
 def make(name: str, *, checkpoint: str | Path | None = None, **options: Any) -> Player:
@@ -70,8 +72,16 @@ def make(name: str, *, checkpoint: str | Path | None = None, **options: Any) -> 
     return from_network(name, network, params, **options)
 
 
-def from_network(name: str, network: NetworkConfig, params: Params, **options: Any) -> Player:
-    """A player with this network. Players that differ in `params` only share their program."""
+def from_network(
+    name: str,
+    network: NetworkConfig,
+    params: Params,
+    *,
+    belief: str | Path | None = None,
+    **options: Any,
+) -> Player:
+    """A player with this network, and where it uses one, the belief of that file (None: shipped).
+    Players that differ in parameters only share their program."""
     if unknown := sorted(set(options) - set(option_names(name)) - {"checkpoint"}):
         raise PlayerError(
             f"player {name!r} has no option {unknown[0]!r}; there are "
@@ -81,9 +91,14 @@ def from_network(name: str, network: NetworkConfig, params: Params, **options: A
         config = PolicyConfig(**options)
         return Player(name, config, _act_by_policy(network, config), params)
     config = with_options(PRESETS[name], options)
+    belief_params: Params = ()
+    if config.uses_belief:
+        belief_config, belief_params = load_belief(belief)
+        config = replace(config, belief=belief_config)
     # Numbers that are traced must not make a program of their own.
-    program = with_options(config, {"beta": 0.0, "exploration": 0.0})
-    return Player(name, config, _search_act(network, program), make_params(params, config))
+    program = with_options(config, {"beta": 0.0, "exploration": 0.0, "temper": 0.0})
+    traced = make_params(params, config, belief_params)
+    return Player(name, config, _search_act(network, program), traced)
 
 
 def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> InferenceConfig:
@@ -93,9 +108,8 @@ def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> Inferen
         names = {field.name for field in fields(part)}
         return replace(part, **{key: value for key, value in options.items() if key in names})
 
-    return InferenceConfig(
-        updated(config.scenarios), updated(config.weights), updated(config.search)
-    )
+    parts = {name: updated(getattr(config, name)) for name in ("scenarios", "weights", "search")}
+    return replace(config, **parts)
 
 
 @dataclass(frozen=True)

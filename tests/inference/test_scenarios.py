@@ -64,7 +64,8 @@ def _strata(views: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     @jax.jit
     @jax.vmap
     def tables(view):
-        cards, placements, allowed, deals = scenarios.strata(view, count)
+        cards, placements, allowed, known = scenarios.strata(view, count)
+        deals = jax.vmap(sampling.count_deals)(known)
         constant.append(placements)
         return cards, allowed, deals.total
 

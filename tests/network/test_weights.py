@@ -50,7 +50,12 @@ def test_missing_and_foreign_files(tmp_path: Path) -> None:
     save_file({"x": np.zeros(3)}, tmp_path / "foreign.safetensors")
     with pytest.raises(CheckpointError, match="not a weights file"):
         load_weights(tmp_path / "foreign.safetensors")
-    header = {"format": "gongzhu_jax weights 1", "rules": "gongzhu-0", "network": json.dumps({})}
+    header = {
+        "format": "gongzhu_jax weights 1",
+        "rules": "gongzhu-0",
+        "kind": "x",
+        "network": json.dumps({}),
+    }
     save_file({"x": np.zeros(3)}, tmp_path / "old.safetensors", header)
     with pytest.raises(CheckpointError, match="rules gongzhu-0"):
         load_weights(tmp_path / "old.safetensors")

@@ -1,5 +1,7 @@
 """No player's choice depends on cards that it cannot see."""
 
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ CHEAP = {"raw": {"draws": 2}}
 
 
 def _make(name: str) -> players.Player:
-    options = CHEAP.get(name, {})
+    options: dict[str, Any] = CHEAP.get(name, {})
     if name not in scrofazero.NAMES:
         return players.make(name, **options)
     net = network.make(network.NetworkConfig(width=8, blocks=1, stem=8))
