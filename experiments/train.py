@@ -5,7 +5,7 @@ Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started 
 
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,12 +107,44 @@ def main(settings: TrainSettings, line: str) -> int:
 def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
     """One stretch of a run; returns its log so far."""
     config, directory = settings.training, Path(settings.directory)
+
+    def start(**options: Any) -> Any:
+        return train(
+            config,
+            runtime.games_mesh(),
+            Checkpoints(directory),
+            settings.schedule,
+            evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
+            about={"command": line, "commit": commit()},
+            **options,
+        )
+
+    what = f"epochs of {config.selfplay.games} games"
+    rows = run_logged(start, directory, config.epochs, what, "wpg", _summary)
+    if rows:
+        plot_training(rows, directory / "curve.png")
+    return rows
+
+
+def run_logged(
+    start: Callable[..., Any],
+    directory: Path,
+    epochs: int,
+    what: str,
+    score: str,
+    summary: Callable[[Mapping[str, float]], str],
+) -> list[dict[str, float]]:
+    """A stretch of a run with progress, log and a clean stop; returns the log so far.
+
+    `start` is called with `on_start`, `on_epoch` and `should_stop` of `run_epochs` and returns the
+    state at the end. Rows that have `score` are also printed, by `summary`.
+    """
     first_process = jax.process_index() == 0
     console = Console(stderr=True)
     stop = StopSignal()
     stop.listen()
     log: RunLog | None = None
-    with progress(f"epochs of {config.selfplay.games} games") as advance:
+    with progress(what) as advance:
 
         def on_start(row: Mapping[str, float]) -> None:
             nonlocal log
@@ -120,36 +152,24 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
                 console.print(f"going on from epoch {row['epoch']} in {directory}")
             if first_process:
                 log = RunLog(directory, int(row["epoch"]))
-            advance(int(row["epoch"]), config.epochs)
+            advance(int(row["epoch"]), epochs)
 
         def on_epoch(row: Mapping[str, float]) -> None:
             if log is not None:
                 log.write(row)
-            advance(int(row["epoch"]), config.epochs)
-            if "wpg" in row:
-                console.print(_summary(row))
+            advance(int(row["epoch"]), epochs)
+            if score in row:
+                console.print(summary(row))
 
-        state = train(
-            config,
-            runtime.games_mesh(),
-            Checkpoints(directory),
-            settings.schedule,
-            evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
-            on_start=on_start,
-            on_epoch=on_epoch,
-            should_stop=lambda: stop.received,
-            about={"command": line, "commit": commit()},
-        )
-    if stop.received and int(state.epoch) < config.epochs:
+        state = start(on_start=on_start, on_epoch=on_epoch, should_stop=lambda: stop.received)
+    if stop.received and int(state.epoch) < epochs:
         console.print(
             f"stopped after epoch {int(state.epoch)}; the same command goes on from there"
         )
     if log is None:
         return []
     log.__exit__(None, None, None)
-    rows = read_log(log.path)
-    plot_training(rows, directory / "curve.png")
-    return rows
+    return read_log(log.path)
 
 
 def _summary(row: Mapping[str, float]) -> str:

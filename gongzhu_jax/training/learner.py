@@ -116,14 +116,14 @@ def update_once(
     trained = learner.params["params"]
     gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
     if axis is not None:
-        gradients = _mean_over(gradients, axis)
+        gradients = mean_over(gradients, axis)
     changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
     params = {**updated, "params": optax.apply_updates(trained, changes)}
     average = _averaged(learner.average, params, config.learner)
     return Learner(params, average, optimiser), parts
 
 
-def _mean_over(gradients: Params, axis: str) -> Params:
+def mean_over(gradients: Params, axis: str) -> Params:
     """As one vector: a message for each of the many small arrays costs far more."""
     vector, unravel = ravel_pytree(gradients)
     return unravel(jax.lax.pmean(vector, axis))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import jax
 from jax.experimental import multihost_utils
@@ -16,7 +16,7 @@ from gongzhu_jax.training.config import TrainingConfig
 from gongzhu_jax.training.epoch import EpochMetrics, TrainState, compile_epoch, init_state
 
 EvaluateFn = Callable[[Params, int], Mapping[str, float]]
-"""(parameters that play, epoch) -> figures, among them "wpg" """
+"""(parameters that play, epoch) -> figures"""
 ReportFn = Callable[[Mapping[str, float]], None]
 
 
@@ -37,7 +37,16 @@ class Progress:
     """What a run remembers beside its state."""
 
     seconds: float = 0.0  # of training, over all stretches, evaluations not included
-    best_wpg: float | None = None
+    best_score: float | None = None
+
+
+class EpochState(Protocol):
+    """What the loop needs to know of the state of a run."""
+
+    epoch: Any  # [] int32, epochs finished
+
+
+S = TypeVar("S", bound=EpochState)
 
 
 def train(
@@ -45,38 +54,68 @@ def train(
     mesh: Mesh,
     checkpoints: Checkpoints,
     schedule: Schedule,
+    **options: Any,
+) -> TrainState:
+    """Self-play and learning; `options` as in `run_epochs`."""
+    compiled = compile_epoch(config, mesh)
+
+    def run_epoch(state: TrainState) -> tuple[TrainState, Mapping[str, float]]:
+        state, metrics = compiled(state)
+        jax.block_until_ready(state)
+        return state, _figures(config, metrics)
+
+    start = init_state(config, mesh)
+    return run_epochs(config, start, run_epoch, checkpoints, schedule, **options)
+
+
+def run_epochs(
+    config: Any,
+    start: S,
+    run_epoch: Callable[[S], tuple[S, Mapping[str, float]]],
+    checkpoints: Checkpoints,
+    schedule: Schedule,
     *,
+    params_of: Callable[[Any], Params] = lambda state: state.learner.average,
+    games_per_epoch: Callable[[Any], int] = lambda config: config.selfplay.games,
     evaluate: EvaluateFn | None = None,
+    score: str = "wpg",
     on_start: ReportFn = lambda row: None,
     on_epoch: ReportFn = lambda row: None,
     should_stop: Callable[[], bool] = lambda: False,
     about: Mapping[str, Any] | None = None,
-) -> TrainState:
-    """Trains until the last epoch or until `should_stop`, from the newest intact checkpoint if
-    there is one. A run that was stopped and resumed ends as one that was not."""
-    state, progress = resume(config, mesh, checkpoints)
-    run_epoch = compile_epoch(config, mesh)
+) -> S:
+    """Runs until the last epoch or until `should_stop`, from the newest intact checkpoint if there
+    is one, else from `start`. A run that was stopped and resumed ends as one that was not.
+
+    Args:
+      config: frozen dataclass with `epochs`; a run is resumed only with the same one.
+      run_epoch: state to state and figures of the epoch; the state may be donated.
+      params_of: the parameters that are evaluated and that players load.
+      score: the figure of `evaluate` by which a checkpoint is the best.
+    """
+    state, progress = resume(config, start, checkpoints)
     header = {"config": asdict(config), **(about or {})}
     epoch = int(state.epoch)
     on_start({"epoch": epoch, "seconds": progress.seconds})
 
     def save(kind: str) -> None:
         notes = {**header, "epoch": epoch, "progress": asdict(progress)}
-        checkpoints.save(kind, epoch, state, state.learner.average, notes)
+        checkpoints.save(kind, epoch, state, params_of(state), notes)
 
     while epoch < config.epochs:
         started = time.perf_counter()
-        state, metrics = run_epoch(state)
-        jax.block_until_ready(state)
+        state, figures = run_epoch(state)
         seconds = time.perf_counter() - started
         progress.seconds += seconds
         epoch += 1
         last, stop = epoch == config.epochs, _anywhere(should_stop())
-        row = _row(config, metrics, epoch, seconds, progress)
+        games = games_per_epoch(config)
+        row: dict[str, float] = {"epoch": epoch, "games": epoch * games}
+        row |= {"seconds": progress.seconds, "games_per_second": games / seconds, **figures}
         if evaluate is not None and (epoch % schedule.evaluate_every == 0 or last):
-            row |= evaluate(state.learner.average, epoch)
-            if progress.best_wpg is None or row["wpg"] > progress.best_wpg:
-                progress.best_wpg = row["wpg"]
+            row |= evaluate(params_of(state), epoch)
+            if progress.best_score is None or row[score] > progress.best_score:
+                progress.best_score = row[score]
                 save(BEST)
         on_epoch(row)
         if epoch % schedule.checkpoint_every == 0 or last or stop:
@@ -86,11 +125,8 @@ def train(
     return state
 
 
-def resume(
-    config: TrainingConfig, mesh: Mesh, checkpoints: Checkpoints
-) -> tuple[TrainState, Progress]:
-    """The state of the newest checkpoint, or the beginning if there is none."""
-    start = init_state(config, mesh)
+def resume(config: Any, start: S, checkpoints: Checkpoints) -> tuple[S, Progress]:
+    """The state of the newest checkpoint, or `start` if there is none."""
     epochs = checkpoints.epochs(LAST)
     if not epochs:
         return start, Progress()
@@ -128,20 +164,10 @@ def _anywhere(stop: bool) -> bool:
     return bool(multihost_utils.process_allgather(stop).any())
 
 
-def _row(
-    config: TrainingConfig,
-    metrics: EpochMetrics,
-    epoch: int,
-    seconds: float,
-    progress: Progress,
-) -> dict[str, float]:
+def _figures(config: TrainingConfig, metrics: EpochMetrics) -> dict[str, float]:
     games = config.selfplay.games
     play, losses = metrics.selfplay, metrics.losses
     return {
-        "epoch": epoch,
-        "games": epoch * games,
-        "seconds": progress.seconds,
-        "games_per_second": games / seconds,
         "loss": float(losses.total),
         "policy_loss": float(losses.policy),
         "value_loss": float(losses.value),

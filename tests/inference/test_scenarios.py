@@ -314,7 +314,7 @@ def test_uniform_draws_are_those_of_the_sampler(views) -> None:
         (ScenarioConfig, {"sampler": "all"}, "sampler must be one of uniform, stratified"),
         (ScenarioConfig, {"stratum_weights": "none"}, "stratum_weights must be one of"),
         (ScenarioConfig, {"draws": 0, "sampler": "uniform"}, "draws must be at least 1"),
-        (ScenarioConfig, {"key_cards": -1}, "key_cards at least 0"),
+        (ScenarioConfig, {"key_cards": -1}, "key_cards and temper at least 0"),
         (ScenarioConfig, {"draws": 8}, "up to 9 strata, so draws must be at least 9, not 8"),
         (ScenarioConfig, {"key_cards": 3}, "draws must be at least 27"),
         (WeightConfig, {"weights": "paper"}, "weights must be one of none, iec, bayes"),
@@ -322,10 +322,10 @@ def test_uniform_draws_are_those_of_the_sampler(views) -> None:
         (WeightConfig, {"regret": "none"}, "regret must be one of"),
         (WeightConfig, {"inputs": "perfect"}, "inputs must be one of"),
         (WeightConfig, {"slices": "all"}, "slices must be one of"),
-        (WeightConfig, {"beta": -0.1}, "beta must be >= 0"),
+        (WeightConfig, {"beta": -0.1}, "beta and temper must be >= 0"),
         (WeightConfig, {"min_rank": 1}, "min_rank from 2 to 14"),
         (WeightConfig, {"min_rank": 15}, "min_rank from 2 to 14"),
-        (WeightConfig, {"chunk": 0}, "chunk at least 1"),
+        (WeightConfig, {"chunk": 0}, "chunk >= 1"),
     ],
 )
 def test_bad_settings(part: type, options: dict[str, Any], message: str) -> None:

@@ -1,0 +1,89 @@
+"""The command that trains the belief: what it writes, and that it goes on after a stop."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import train_belief
+from experiments.tracking import read_log
+from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.inference.belief import load_belief
+
+SMALL = (
+    *(
+        "mixture={random:0,greed:0,policy:0,raw:0,if:1}",
+        "held_out=random",
+        "held_out_games=16",
+        "games=16",
+        "window=128",
+    ),
+    *("minibatch=64", "network.stem=32", "network.width=16", "network.blocks=1"),
+    *("checkpoint_every=2", "evaluate_every=4", "average=0.8", "chunk=null"),
+)
+
+
+def run(directory: Path, *changes: str) -> int:
+    return train_belief.main([f"directory={directory}", *SMALL, *changes])
+
+
+def digest(directory: Path, epoch: int) -> str:
+    return Checkpoints(directory).about(LAST, epoch)["digests"]["state"]
+
+
+def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tmp_path / "whole"
+    assert run(whole, "epochs=4", "updates=2", "held_out_games=0") == 0
+    rows = read_log(whole / "log.jsonl")
+    assert [row["epoch"] for row in rows] == [1, 2, 3, 4]
+    config, params = load_belief(whole)
+    assert config.width == 16
+    assert np.isfinite(np.asarray(params["params"]["odds"]["bias"])).all()
+
+    # The same in two stretches.
+    halves = tmp_path / "halves"
+    real = train_belief.run_epochs
+
+    def stop_after_two(config, start, run_epoch, *args, **options):
+        seen = []
+        options["should_stop"] = lambda: len(seen) == 2
+
+        def counted(state):
+            seen.append(1)
+            return run_epoch(state)
+
+        return real(config, start, counted, *args, **options)
+
+    monkeypatch.setattr(train_belief, "run_epochs", stop_after_two)
+    assert run(halves, "epochs=4", "updates=2", "held_out_games=0") == 0
+    assert Checkpoints(halves).epochs(LAST)[-1] == 2
+    monkeypatch.setattr(train_belief, "run_epochs", real)
+    assert run(halves, "epochs=4", "updates=2", "held_out_games=0") == 0
+    assert digest(halves, 4) == digest(whole, 4)
+    assert len(read_log(halves / "log.jsonl")) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("held_out=if", "'if' is in the mixture"),
+        ("window=100", "multiple of the games per epoch"),
+        ("mixture.if=-1", "shares of the mixture"),
+        ("minibatch=60", "do not divide over"),
+    ],
+)
+def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None:
+    assert run(tmp_path, change) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.glob("last/*"))
+
+
+def test_log_is_json(tmp_path: Path) -> None:
+    assert run(tmp_path, "epochs=1", "updates=1", "evaluate_every=1") == 0
+    (line,) = (tmp_path / "log.jsonl").read_text().splitlines()
+    row = json.loads(line)
+    assert row["games"] == 16
+    # Untrained, it knows as little as uniform.
+    assert abs(row["gain"]) < 0.1
+    assert row["gain_stderr"] > 0
