@@ -15,10 +15,10 @@ import numpy as np
 
 from gongzhu_jax.adapters import drawing, observation
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.margins import MAX_MARGIN, by_seat
+from gongzhu_jax.adapters.host_game import HostGame
+from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.errors import ConfigError, IllegalPlayError
 from gongzhu_jax.game import checks
-from gongzhu_jax.game import env as rules
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
 from gongzhu_jax.game.render import render
 from gongzhu_jax.game.view import PublicView, view
@@ -86,7 +86,8 @@ class raw_env(AECEnv):  # noqa: N801, PettingZoo's name for it
         chosen |= options or {}
         owners = checks.check_owners(chosen["deal"])
         leader = checks.check_seat(chosen["leader"], "leader")
-        self._set(_start(owners, np.int8(leader)))
+        self._table = HostGame.from_owners(owners.tolist(), leader)
+        self.agent_selection = AGENTS[leader]
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -95,14 +96,15 @@ class raw_env(AECEnv):  # noqa: N801, PettingZoo's name for it
         self.infos = {agent: {} for agent in AGENTS}
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        seat = AGENTS.index(agent)
-        mask = self._legal if agent == self.agent_selection else np.zeros(NUM_CARDS, bool)
-        seen = np.asarray(_observe(self._state, np.int8(seat)))
-        return {"observation": seen.astype(np.int8), "action_mask": mask.astype(np.int8)}
+        mask = np.zeros(NUM_CARDS, np.int8)
+        if agent == self.agent_selection:
+            mask[self._table.legal()] = 1
+        seen = _observe(self._table.state(), np.int8(AGENTS.index(agent)))
+        return {"observation": np.asarray(seen).astype(np.int8), "action_mask": mask}
 
     def view(self, agent: str) -> PublicView:
         """What an agent may know, as the players of this package take it."""
-        return _view(self._state, np.int8(AGENTS.index(agent)))
+        return _view(self._table.state(), np.int8(AGENTS.index(agent)))
 
     def step(self, action: Any) -> None:
         agent = self.agent_selection
@@ -110,47 +112,31 @@ class raw_env(AECEnv):  # noqa: N801, PettingZoo's name for it
             self._was_dead_step(action)
             return
         card = card_id(action)
-        if not self._legal[card]:
+        if card not in self._table.legal():
             raise IllegalPlayError(f"{agent} may not play {CARD_NAMES[card]} now")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._set(_play(self._state, np.int8(card)))
-        if int(self._state.stage) == NUM_CARDS:
+        self._table.play(card)
+        self.agent_selection = AGENTS[self._table.mover]
+        if self._table.is_over:
             self._finish()
         self._accumulate_rewards()
 
     def render(self) -> str | None:
         """The table with all hands, as text ("ansi") or as a picture ("svg")."""
         if self.render_mode == "ansi":
-            return render(self._state)
-        return drawing.to_svg(self._state) if self.render_mode == "svg" else None
+            return render(self._table.state())
+        return drawing.to_svg(self._table.state()) if self.render_mode == "svg" else None
 
     def close(self) -> None:
         """There is nothing to be closed."""
 
-    def _set(self, position: tuple[rules.GameState, jax.Array, jax.Array]) -> None:
-        self._state, mover, legal = position
-        self._legal = np.asarray(legal)
-        self.agent_selection = AGENTS[int(mover)]
-
     def _finish(self) -> None:
-        points = np.asarray(_scores(self._state)).tolist()
-        margins = by_seat(points[0] + points[2] - points[1] - points[3])
-        self.rewards = dict(zip(AGENTS, margins, strict=True))
+        self.rewards = dict(zip(AGENTS, self._table.margins(), strict=True))
         self.terminations = dict.fromkeys(AGENTS, True)
-        self.infos = {
-            agent: {"points": seat_points}
-            for agent, seat_points in zip(AGENTS, points, strict=True)
-        }
+        points = zip(AGENTS, self._table.scores(), strict=True)
+        self.infos = {agent: {"points": seat_points} for agent, seat_points in points}
 
 
-# One call of a compiled program for a card: its cost is the call, not the work.
-def _position(state: rules.GameState) -> tuple[rules.GameState, jax.Array, jax.Array]:
-    return state, rules.player_to_move(state), rules.legal_mask(state)
-
-
-_start = jax.jit(lambda owners, leader: _position(rules.from_owners(owners, leader)))
-_play = jax.jit(lambda state, card: _position(rules.step(state, card)))
 _observe = jax.jit(lambda state, seat: observation.observe(view(state, seat)))
 _view = jax.jit(view)
-_scores = jax.jit(rules.scores)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,10 +32,19 @@ _PLAYERS: dict[str, _Entry] = {
 }
 """name -> names of its options, and the function that makes it from them."""
 
+_ADAPTED = {
+    "openspiel-ismcts": "gongzhu_jax.adapters.openspiel_player",
+    "openspiel-random": "gongzhu_jax.adapters.openspiel_player",
+}
+"""Players that need an extra: name -> the module that has it in its PLAYERS.
+
+By name, since adapters are a layer above this one, and imported when such a player is asked for.
+"""
+
 
 def names() -> list[str]:
-    """Names of all players."""
-    return list(_PLAYERS)
+    """Names of all players; those at the end need an extra."""
+    return [*_PLAYERS, *_ADAPTED]
 
 
 def option_names(name: str) -> list[str]:
@@ -47,6 +57,7 @@ def make(name: str, **options: Any) -> Player:
 
     Raises:
       PlayerError: no such player or option; the message lists those there are.
+      MissingExtraError: the player is of a library that is not installed.
     """
     known, make_player = _entry(name)
     if unknown := sorted(set(options) - set(known)):
@@ -57,7 +68,14 @@ def make(name: str, **options: Any) -> Player:
 
 
 def _entry(name: str) -> _Entry:
+    if name in _ADAPTED:
+        return _adapted_entry(name)
     try:
         return _PLAYERS[name]
     except KeyError:
-        raise PlayerError(f"unknown player {name!r}; there are {', '.join(_PLAYERS)}") from None
+        raise PlayerError(f"unknown player {name!r}; there are {', '.join(names())}") from None
+
+
+@functools.cache
+def _adapted_entry(name: str) -> _Entry:
+    return _from_config(*importlib.import_module(_ADAPTED[name]).PLAYERS[name])

@@ -1,0 +1,90 @@
+"""Bots of OpenSpiel as players of this package, by name "openspiel-ismcts" and "openspiel-random".
+
+A bot is host code, and other players are compiled: in the program of a batch of games it is a call
+back to the host. A bot looks at states of OpenSpiel, which have all hands; so the program draws
+deals that agree with the view, and the state that the bot gets has one of them in it. Within the
+call nothing may be computed on devices: deals are drawn before, and games are played by `HostGame`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
+
+from gongzhu_jax.adapters.extras import needs_extra
+from gongzhu_jax.adapters.host_game import HostGame
+from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.inference.sampling import sample
+from gongzhu_jax.players.protocol import Player
+
+with needs_extra("openspiel"):
+    import pyspiel
+
+    from gongzhu_jax.adapters.openspiel_bots import IsmctsConfig, ismcts_bot
+    from gongzhu_jax.adapters.openspiel_game import GongzhuState, state_of
+
+StepFn = Callable[[int, GongzhuState, np.ndarray], int]
+"""(seed, state, deals int8[n, 52]) -> card. The hidden hands of the state are those of deal 0."""
+
+
+@dataclass(frozen=True)
+class RandomConfig:
+    """No options."""
+
+
+def ismcts(config: IsmctsConfig) -> Player:
+    """The player named "openspiel-ismcts"."""
+
+    def step(seed: int, state: GongzhuState, deals: np.ndarray) -> int:
+        return ismcts_bot(config, seed, lambda state, player: deals).step(state)
+
+    return from_step("openspiel-ismcts", config, step, config.worlds or config.simulations)
+
+
+def uniform(config: RandomConfig) -> Player:
+    """The player named "openspiel-random"."""
+
+    def step(seed: int, state: GongzhuState, deals: np.ndarray) -> int:
+        # Its seeds are signed.
+        return pyspiel.make_uniform_random_bot(state.current_player(), seed >> 1).step(state)
+
+    return from_step("openspiel-random", config, step, 1)
+
+
+PLAYERS = {
+    "openspiel-ismcts": (IsmctsConfig, ismcts),
+    "openspiel-random": (RandomConfig, uniform),
+}
+"""name -> type of its options, and the function that makes it from them."""
+
+
+def from_step(name: str, config: Any, step: StepFn, num_deals: int) -> Player:
+    """A player whose choice is host code; it gets `num_deals` deals that agree with the view."""
+
+    def act_batch(params: Any, keys: jax.Array, views: PublicView) -> jax.Array:
+        seed_keys, deal_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+        seeds = jax.vmap(lambda key: jax.random.bits(key, (), jnp.uint32))(seed_keys)
+        deals = jax.vmap(lambda key, view: sample(key, view, num_deals))(deal_keys, views)
+        cards = jax.ShapeDtypeStruct(seeds.shape, jnp.int8)
+        # Not `pure_callback`: compilers move that out of loops, to where there is no such game.
+        return io_callback(decide, cards, seeds, views, deals)
+
+    def decide(seeds: Any, views: PublicView, deals: Any) -> np.ndarray:
+        seeds, views, deals = jax.tree.map(np.asarray, (seeds, views, deals))
+        chosen: dict[bytes, int] = {}
+        cards = []
+        for game, seed in enumerate(seeds.tolist()):
+            # A chunk that is not full repeats a game. Equal deals and plays: the same decision.
+            decision = seeds[game].tobytes() + views.plays[game].tobytes() + deals[game].tobytes()
+            if decision not in chosen:
+                one: PublicView = jax.tree.map(lambda leaf, game=game: leaf[game], views)
+                table = HostGame.resume(one, deals[game, 0].tolist())
+                chosen[decision] = step(seed, state_of(table), deals[game])
+            cards.append(chosen[decision])
+        return np.array(cards, np.int8)
+
+    return Player(name, config, act_batch)
