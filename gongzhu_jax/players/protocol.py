@@ -47,8 +47,11 @@ class Player:
     params: Params = field(default=(), repr=False)
     probabilities_fn: ProbabilityFn | None = field(default=None, repr=False)
 
-    def act(self, key: jax.Array, view: PublicView) -> jax.Array:
-        """The card, int8, for one view. The view must be that of the seat to move."""
+    def act(self, key: jax.Array | PublicView, view: PublicView | None = None) -> jax.Array:
+        """The card, int8, for one view: `act(key, view)`, or `act(view)` where it does not matter
+        which of equally good choices is made. The view must be that of the seat to move."""
+        if view is None:
+            key, view = jax.random.key(0), key  # ty: ignore[invalid-assignment]
         batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
         return self._compiled(self.params, *batch)[0]
 
