@@ -19,12 +19,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from experiments.cli import command, finish
+from experiments.positions import final_states
 from experiments.progress import progress
 from experiments.results import print_table
 from experiments.settings import PlaySettings
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.evaluation import estimate, play_match
+from gongzhu_jax.evaluation import estimate
 from gongzhu_jax.game import env
 from gongzhu_jax.game.view import legal_mask, unseen_mask, view
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
@@ -57,31 +58,11 @@ class BeliefSettings(PlaySettings):
             raise ConfigError("scenarios must be at least 2")
 
 
-def final_states(settings: BeliefSettings) -> env.GameState:
-    """Finished games of the player against itself, on the host."""
-    player = players.make("scrofa", **settings.options)
-    with progress("games") as on_progress:
-        match = play_match(
-            player,
-            player,
-            settings.draw_deals(),
-            keep_records=True,
-            on_progress=on_progress,
-            **settings.table_options(),
-        )
-    records = match.table.records()
-    owners = np.array([record.deal for record in records], np.int8)
-    leaders = np.array([record.leader for record in records], np.int8)
-    plays = np.array([record.plays for record in records], np.int8)
-    play_all = jax.jit(jax.vmap(lambda o, s, p: env.play_all(env.from_owners(o, s), p)))
-    return play_all(owners, leaders, plays)
-
-
 def measure(settings: BeliefSettings) -> list[dict[str, Any]]:
     """One row for each weighting and quarter of the game."""
     network_config, params = load_weights(settings.options.get("checkpoint"))
     network = make_network(network_config)
-    finals = final_states(settings)
+    finals = final_states(players.make("scrofa", **settings.options), settings)
     draw = ScenarioConfig(sampler="uniform", draws=settings.scenarios)
 
     def at_stage(key, stage):

@@ -29,7 +29,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from experiments.results import RESULTS, write_result
-from experiments.settings import PlaySettings
+from experiments.settings import KeptSettings, PlaySettings
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
 
@@ -79,7 +79,9 @@ def command(name: str, settings: type[S]) -> Callable[[Callable[[S, str], int]],
     return decorate
 
 
-def finish(name: str, result: dict[str, Any], settings: PlaySettings, line: str) -> int:
+def finish(
+    name: str, result: dict[str, Any], settings: PlaySettings | KeptSettings, line: str
+) -> int:
     """Keeps a result as results/<name>.json, or where `output` says; the exit code.
 
     `result["interrupted"]` says whether all of it is there.

@@ -1,6 +1,5 @@
 """Pictures of results. Paper figures are drawn in grey and labelled as the paper's."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-PUBLISHED_CURVE = Path(__file__).parent / "data" / "published_curve.csv"
+from experiments.published import published_curve
+
 LEVELS = {"Mr. Greed": 0.0, "Mr. If (paper)": -80.3, "Mr. Random (paper)": -275.2}
-
-
-def published_curve() -> list[dict[str, float]]:
-    """Raw-network WPG of the paper's run by games and hours on one GPU."""
-    with PUBLISHED_CURVE.open() as file:
-        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
 
 def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None:

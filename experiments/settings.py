@@ -38,6 +38,17 @@ class PlaySettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeptSettings:
+    """Of a command without games: where its result goes."""
+
+    seed: int
+    output: str | None
+
+    def __post_init__(self) -> None:
+        check_file(self.output, "output", (".json",))
+
+
+@dataclass(frozen=True, kw_only=True)
 class MatchSettings(PlaySettings):
     """With two teams, each deal is played more than once."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import classical, evaluate, report_tables, round_robin
+from experiments import classical, comparison, evaluate, report_tables, round_robin
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match, standard_deals
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
@@ -89,7 +89,14 @@ def test_interrupted_evaluate_keeps_the_finished_deals(tmp_path, monkeypatch, ca
     assert "interrupted" in capsys.readouterr().err
 
 
-def test_round_robin(tmp_path, capsys):
+@pytest.fixture
+def parts(tmp_path, monkeypatch) -> Path:
+    """Where finished matches are kept."""
+    monkeypatch.setattr(comparison, "PARTS", tmp_path / "parts")
+    return tmp_path / "parts"
+
+
+def test_round_robin(tmp_path, parts, capsys):
     out = tmp_path / "robin.json"
     assert round_robin.main(["players=[random,if,greed]", f"output={out}", *SMALL]) == 0
     result = read(out)["result"]
@@ -99,6 +106,28 @@ def test_round_robin(tmp_path, capsys):
     assert result["epsilon_sd"] > 0
     assert result["deals"] == 6
     assert "epsilon" in capsys.readouterr().out
+    assert len(list(parts.iterdir())) == 3
+    expected = play_match(mixed_player, high_player, standard_deals("development", 6), batch=64)
+    assert result["matrix"][2][1] == pytest.approx(expected.mean)
+
+
+def test_interrupted_round_robin_goes_on(tmp_path, parts, monkeypatch, capsys):
+    calls = []
+
+    def play(*args, **options):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return play_match(*args, **options)
+
+    monkeypatch.setattr(comparison, "play_match", play)
+    out = tmp_path / "robin.json"
+    arguments = ["players=[random,if,greed]", f"output={out}", *SMALL]
+    assert round_robin.main(arguments) == 130
+    assert "2 of 3 matches" in capsys.readouterr().err
+    assert not out.exists()
+    assert round_robin.main(arguments) == 0
+    assert len(calls) == 4
 
 
 def test_classical_and_its_table(tmp_path):

@@ -1,0 +1,87 @@
+"""Positions to look at: all those of finished games of one player against itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from experiments.progress import progress
+from experiments.settings import PlaySettings
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.game import env
+from gongzhu_jax.network.registry import Network
+from gongzhu_jax.players import Player
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.mcts import network_policy_value, search
+
+STAGES = 48
+"""Stages at which there can be a choice: in the last trick there is none."""
+
+Sums = dict[str, np.ndarray]
+MeasureFn = Callable[[Any, jax.Array, env.GameState], dict[str, jax.Array]]
+"""(parameters, key, states [games]) -> figures of each game at this stage, [games, ...]"""
+
+
+def final_states(player: Player, settings: PlaySettings) -> env.GameState:
+    """The last states [games] of games on the deals of the settings; `env.rewind` gives the
+    positions before."""
+    with progress("games") as on_progress:
+        match = play_match(
+            player,
+            player,
+            settings.draw_deals(),
+            keep_records=True,
+            on_progress=on_progress,
+            **settings.table_options(),
+        )
+    if match.interrupted:
+        raise KeyboardInterrupt
+    records = match.table.records()
+    owners = np.array([record.deal for record in records], np.int8)
+    leaders = np.array([record.leader for record in records], np.int8)
+    plays = np.array([record.plays for record in records], np.int8)
+    play_all = jax.jit(jax.vmap(lambda o, s, p: env.play_all(env.from_owners(o, s), p)))
+    return play_all(owners, leaders, plays)
+
+
+def sums_over_positions(
+    finals: env.GameState, measure: MeasureFn, params: Any, seed: int, batch: int = 256
+) -> Sums:
+    """What `measure` says of all positions of finished games, summed over each game: [games, ...].
+
+    Games are the units that errors are estimated over, as positions of one game are alike.
+    """
+
+    def game_sums(params, key, finals):
+        def add(stage, total):
+            states = jax.vmap(env.rewind, (0, None))(finals, stage.astype(jnp.int8))
+            found = measure(params, jax.random.fold_in(key, stage), states)
+            return jax.tree.map(jnp.add, total, found)
+
+        shapes = jax.eval_shape(lambda: measure(params, key, finals))
+        zero = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        return jax.lax.fori_loop(0, STAGES, add, zero)
+
+    compiled = jax.jit(game_sums)
+    count = len(finals.stage)
+    size = min(batch, count)
+    found = []
+    with progress("positions") as advance:
+        for start in range(0, count, size):
+            # The last batch is filled up with games that are dropped afterwards.
+            index = np.arange(start, start + size) % count
+            part = jax.tree.map(lambda leaf, at=index: np.asarray(leaf)[at], finals)
+            key = jax.random.fold_in(jax.random.key(seed), start)
+            sums = jax.tree.map(np.asarray, compiled(params, key, part))
+            found.append(jax.tree.map(lambda leaf, n=count - start: leaf[:n], sums))
+            advance(min(start + size, count), count)
+    return jax.tree.map(lambda *parts: np.concatenate(parts).astype(np.float64), *found)
+
+
+def visit_once(network: Network, params: Any, key: jax.Array, states: env.GameState) -> jax.Array:
+    """Value of every legal card, [games, 52], in points at the end of the game for the mover's
+    team, by the value network after it, all hands known. -inf where there is no choice."""
+    config = SearchConfig(base=0, per_legal=1)
+    return search(params, key, states, network_policy_value(network), config).q
