@@ -1,17 +1,24 @@
 """Is the belief any good? How likely the true hands are under each weighting, by stage.
 
-    python -m experiments.belief_quality options.checkpoint=runs/train games=256
+    python -m experiments.belief_quality deals=64 kinds=[greed,scrofa-simple]
 
-In games of the `scrofa` player against itself, at every decision with a choice, scenarios are drawn
-uniformly and weighted in each way. The result has `rows`, one for each weighting and each quarter
-of the game: log_likelihood of the true holder of an unseen card (mean over cards, in nats, of the
-probability that the weighted scenarios give it, floored at half a scenario), gain over equal
-weights with its standard error over games, and the effective sample size as a share.
+In games of each kind of player against itself, once in every trick, `scenarios` deals are drawn
+uniformly for the player to move and weighted in each way. The result has `rows`, one for each kind,
+part of the game and weighting:
+  owners            mean log probability of the true holder of an unseen card, in nats; the weighted
+                    deals give it, floored at half a deal; for "belief" it is exact
+  deal              log probability of the true deal per unseen card: its weight against the mean
+                    weight of the draws; exact for "uniform" and "belief"
+  gain, gain_standard_error  of `deal` over uniform, over games
+  effective_share   effective sample size of the uniform draws so weighted, as a share
+and `calibration` of the belief by kind: of all pairs of unseen card and opponent, by tenths of the
+probability stated: how many, mean stated, share true; and the expected calibration error.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -19,125 +26,223 @@ import jax.numpy as jnp
 import numpy as np
 
 from experiments.cli import command, finish
+from experiments.plots import plot_belief
 from experiments.positions import final_states
 from experiments.progress import progress
-from experiments.results import print_table
+from experiments.results import ROOT, print_table
 from experiments.settings import PlaySettings
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import estimate
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import legal_mask, unseen_mask, view
+from gongzhu_jax.game.view import PublicView, unseen_mask, view
+from gongzhu_jax.inference import odds
+from gongzhu_jax.inference.belief import load_belief, log_odds, shipped
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
+from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
 from gongzhu_jax.inference.explanation import believed_holders
 from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.sampling import log_count
 from gongzhu_jax.inference.scenarios import draw_scenarios
 from gongzhu_jax.network.registry import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
-WEIGHTINGS: Mapping[str, WeightConfig] = {
-    "equal": WeightConfig(weights="none"),
-    "iec 0.015": WeightConfig(beta=0.015),
-    "iec 0.1": WeightConfig(beta=0.1),
-    "iec 0.1, every slice": WeightConfig(beta=0.1, slices="every"),
-    "bayes 0.05, every slice": WeightConfig(weights="bayes", beta=0.05, slices="every"),
-    "bayes 0.1, every slice": WeightConfig(weights="bayes", beta=0.1, slices="every"),
-}
-QUARTERS = ("tricks 1-3", "tricks 4-6", "tricks 7-9", "tricks 10-13")
+UNIFORM, BELIEF = "uniform", "belief"
+PARTS = {"trick 1": (0, 1), "tricks 2-4": (1, 4), "tricks 5-8": (4, 8), "tricks 9-12": (8, 12)}
+BINS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class BeliefSettings(PlaySettings):
+    kinds: list[str]
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    checkpoint: str | None
+    belief: str | None
     scenarios: int
-    options: dict[str, Any] = field(default_factory=dict)
+    iec: list[float]
+    bayes: list[float]
+    temper: list[float]
+    picture: str | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.scenarios < 2:
             raise ConfigError("scenarios must be at least 2")
+        if not self.kinds:
+            raise ConfigError("kinds must name at least one player")
 
 
-def measure(settings: BeliefSettings) -> list[dict[str, Any]]:
-    """One row for each weighting and quarter of the game."""
-    network_config, params = load_weights(settings.options.get("checkpoint"))
-    network = make_network(network_config)
-    finals = final_states(players.make("scrofa", **settings.options), settings)
-    draw = ScenarioConfig(sampler="uniform", draws=settings.scenarios)
+LogsFn = Callable[[PublicView, jax.Array], jax.Array]
+"""(views [G], holders [G, N, 52]) -> log weights [G, N]"""
 
-    def at_stage(key, stage):
-        """[weighting, game]: log likelihood, effective share; and whether there was a choice."""
-        states = jax.vmap(env.rewind, (0, None))(finals, stage)
-        views = jax.vmap(lambda s: view(s, env.player_to_move(s)))(states)
-        keys = jax.random.split(key, len(states.stage))
-        scenarios = jax.vmap(draw_scenarios, (0, 0, None))(keys, views, draw)
-        likelihood, share = [], []
-        for config in WEIGHTINGS.values():
-            logs, _, _ = log_weights(
-                params, views, scenarios.holder, jnp.float32(config.beta), network, config
-            )
-            weight = normalise(scenarios.log_weight + logs)
-            likelihood.append(jax.vmap(_true_holders)(views, scenarios.holder, weight, states))
-            share.append(effective_sample_size(weight) / settings.scenarios)
-        choice = jnp.sum(jax.vmap(legal_mask)(views), axis=1) > 1
-        return jnp.stack(likelihood), jnp.stack(share), choice
 
-    compiled = jax.jit(at_stage)
+def weightings(settings: BeliefSettings) -> dict[str, LogsFn]:
+    """All that are measured, by name, but the belief."""
+    config, params = load_weights(settings.checkpoint)
+    network = make_network(config)
+
+    def by_slices(weight: WeightConfig) -> LogsFn:
+        beta = jnp.float32(weight.beta)
+        return lambda views, holder: log_weights(params, views, holder, beta, network, weight)[0]
+
+    found: dict[str, LogsFn] = {UNIFORM: lambda views, holder: jnp.zeros(holder.shape[:2])}
+    for slices in ("important", "every"):
+        for beta in settings.iec:
+            found[f"iec {beta:g}, {slices}"] = by_slices(WeightConfig(beta=beta, slices=slices))
+    for beta in settings.bayes:
+        found[f"bayes {beta:g}, every"] = by_slices(
+            WeightConfig(weights="bayes", beta=beta, slices="every")
+        )
+    return found
+
+
+def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array] | None:
+    """views [G] -> log odds [G, 52, 3]; None if no belief is shipped or given."""
+    if settings.belief is None and not shipped().exists():
+        return None
+    config, params = load_belief(settings.belief)
+    return lambda views: log_odds(params, views, config)
+
+
+def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], list[list[float]]]:
+    """Rows of one kind of player, and its calibration."""
+    named, odds_of = weightings(settings), belief_odds(settings)
+    finals = final_states(players.make(kind, **settings.options.get(kind, {})), settings)
+    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, named, odds_of))
     found = []
-    with progress("stages") as advance:
-        for stage in range(1, 48):
-            key = jax.random.fold_in(jax.random.key(settings.seed), stage)
-            found.append(jax.tree.map(np.asarray, compiled(key, jnp.int8(stage))))
-            advance(stage, 47)
-    return _rows(*(np.stack(parts) for parts in zip(*found, strict=True)))
+    with progress(f"tricks of {kind}") as advance:
+        for trick in range(12):
+            stage = jnp.int8(4 * trick + (trick + 1) % 4)
+            states = jax.vmap(env.rewind, (0, None))(finals, stage)
+            key = jax.random.fold_in(jax.random.key(settings.seed), trick)
+            found.append(jax.tree.map(np.asarray, compiled(key, states)))
+            advance(trick + 1, 12)
+    stacked: Any = jax.tree.map(lambda *parts: np.stack(parts), *found)  # [trick, ...]
+    figures, bins = stacked
+    # As listed: what is compiled returns them by name.
+    order = [*named, *(name for name in figures if name not in named)]
+    figures = {name: figures[name] for name in order}
+    return _rows(kind, figures), bins.sum(axis=0).tolist()
 
 
-def _true_holders(view, holder, weight, state) -> jax.Array:
+def _at_stage(key, states: env.GameState, settings, named: Mapping[str, LogsFn], odds_of):
+    """Figures by weighting, each [3, G]: owners, deal, effective share; and calibration bins."""
+    views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
+    draw = ScenarioConfig(sampler="uniform", draws=settings.scenarios)
+    keys = jax.random.split(key, len(states.stage))
+    drawn = jax.vmap(draw_scenarios, (0, 0, None))(keys, views, draw).holder
+    with_truth = jnp.concatenate([drawn, states.holder[:, None]], axis=1)
+    unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
+    deals = jax.vmap(log_count)(views)
+    figures = {}
+    for name, logs_of in named.items():
+        logs = logs_of(views, with_truth)
+        draws, truth = logs[:, :-1], logs[:, -1]
+        mean = jax.nn.logsumexp(draws, axis=1) - jnp.log(draws.shape[1])
+        figures[name] = _figures(views, states, drawn, draws, (truth - mean - deals) / unseen)
+    bins = jnp.zeros((BINS, 3))
+    if odds_of is not None:
+        numbers = odds_of(views)
+        for temper in settings.temper:
+            scaled = temper * numbers
+            total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(scaled, views)
+            true = jax.vmap(opponents)(views, states.holder)
+            deal = (jax.vmap(odds.log_weight)(scaled, true) - total) / unseen
+            draws = jax.vmap(odds.log_weight)(scaled, jax.vmap(opponents)(views, drawn))
+            shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
+            exact = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
+            name = BELIEF if temper == 1 else f"{BELIEF}, temper {temper:g}"
+            _, _, share = _figures(views, states, drawn, draws, deal)
+            figures[name] = jnp.stack([exact / unseen, deal, share])
+            if temper == 1:
+                bins = _bins(shares, _is(true), jax.vmap(unseen_mask)(views))
+    return figures, bins
+
+
+def _is(opponent: jax.Array) -> jax.Array:
+    """[G, 52, 3] whether each opponent is the one."""
+    return opponent[..., None] == np.arange(3, dtype=np.int8)
+
+
+def _figures(views, states, drawn, logs, deal) -> jax.Array:
+    weight = normalise(logs)
+    believed = jax.vmap(believed_holders)(drawn, weight)
+    floor = 0.5 / drawn.shape[1]  # no deal had it: less than one of them
+    owners = jax.vmap(_true_holders, (0, 0, 0, None))(views, believed, states, floor)
+    return jnp.stack([owners, deal, effective_sample_size(weight) / drawn.shape[1]])
+
+
+def _true_holders(view, believed, state, floor) -> jax.Array:
     """Mean log probability of the true holders of the unseen cards."""
     unseen = unseen_mask(view)
-    believed = believed_holders(holder, weight)  # [52, 4]
     truth = state.holder[:, None] == np.arange(4, dtype=np.int8)
     probability = jnp.sum(jnp.where(truth, believed, 0.0), axis=1)
-    floor = 0.5 / holder.shape[0]  # no scenario had it: less than one of them
     log = jnp.log(jnp.maximum(probability, floor))
     return jnp.sum(jnp.where(unseen, log, 0.0)) / jnp.maximum(jnp.sum(unseen), 1)
 
 
-def _rows(likelihood: np.ndarray, share: np.ndarray, choice: np.ndarray) -> list[dict[str, Any]]:
-    """From [stage, weighting, game] twice and [stage, game]; stages from 1 on."""
+def _bins(shares, true, unseen) -> jax.Array:
+    """[BINS, 3]: how many (card, opponent) are stated in each tenth, sum stated, number true."""
+    number = jnp.clip((shares * BINS).astype(jnp.int32), 0, BINS - 1)
+    counted = unseen[..., None] & (shares > 0)  # a place that is impossible is no statement
+    parts = [jnp.ones_like(shares), shares, true.astype(jnp.float32)]
+    inside = (number[..., None] == np.arange(BINS)) & counted[..., None]
+    return jnp.stack(
+        [jnp.sum(jnp.where(inside, part[..., None], 0.0), (0, 1, 2)) for part in parts], axis=1
+    )
+
+
+def _rows(kind: str, figures: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """From [trick, 3, game] of each weighting."""
     rows = []
-    trick = np.arange(1, 1 + len(choice)) // 4
-    for quarter, name in enumerate(QUARTERS):
-        here = np.minimum(trick // 3, 3) == quarter
-        by_game = _mean_by_game(likelihood[here], choice[here])  # [weighting, game]
-        shares = _mean_by_game(share[here], choice[here]).mean(axis=1)
-        for index, weighting in enumerate(WEIGHTINGS):
-            gain = estimate(by_game[index] - by_game[0])  # the first has equal weights
+    for part, (first, last) in PARTS.items():
+        by_game = {name: values[first:last].mean(axis=0) for name, values in figures.items()}
+        for name, (owners, deal, share) in by_game.items():
+            gain = estimate(deal - by_game[UNIFORM][1])
             rows.append(
                 {
-                    "stage": name,
-                    "weights": weighting,
-                    "log_likelihood": float(by_game[index].mean()),
+                    "kind": kind,
+                    "stage": part,
+                    "weights": name,
+                    "owners": float(owners.mean()),
+                    "deal": float(deal.mean()),
                     "gain": gain.mean,
                     "gain_standard_error": gain.standard_error,
-                    "effective_share": float(shares[index]),
+                    "effective_share": float(share.mean()),
                 }
             )
     return rows
 
 
-def _mean_by_game(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """[weighting, game]: mean over the stages that count, of the games that have any."""
-    games = counted.any(axis=0)
-    sums = (values * counted[:, None, :]).sum(axis=0)
-    return (sums / np.maximum(counted.sum(axis=0), 1))[:, games]
+def calibration(bins: list[list[float]]) -> dict[str, Any]:
+    """Bins as means, and the expected calibration error."""
+    count, stated, true = np.array(bins).T
+    used = count > 0
+    means = np.divide(stated, count, where=used, out=np.zeros(BINS))
+    shares = np.divide(true, count, where=used, out=np.zeros(BINS))
+    error = float(np.sum(np.abs(stated - true)) / max(count.sum(), 1))
+    return {
+        "count": count.tolist(),
+        "stated": means.tolist(),
+        "true": shares.tolist(),
+        "expected_calibration_error": error,
+    }
 
 
 @command("belief_quality", BeliefSettings)
 def main(settings: BeliefSettings, line: str) -> int:
-    rows = measure(settings)
-    print_table("log-likelihood of the true holders", rows)
-    return finish("belief_quality", {"rows": rows, "interrupted": False}, settings, line)
+    rows, found = [], {}
+    for kind in settings.kinds:
+        of_kind, bins = measure(settings, kind)
+        rows += of_kind
+        if np.sum(bins):
+            found[kind] = calibration(bins)
+        print_table(f"log-likelihood of the true hands in games of {kind}", of_kind)
+    if settings.picture is not None:
+        plot_belief(rows, found, ROOT / Path(settings.picture))
+    result = {"rows": rows, "calibration": found, "interrupted": False}
+    return finish("belief_quality", result, settings, line)
 
 
 if __name__ == "__main__":

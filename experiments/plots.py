@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 
 from experiments.published import published_curve
 
+PAPER_FULL = {"games": 266_240, "mean": 73.9, "standard_error": 3.3}  # SS with IEC at the end
 LEVELS = {"Mr. Greed": 0.0, "Mr. If (paper)": -80.3, "Mr. Random (paper)": -275.2}
 
 
@@ -60,6 +61,68 @@ def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None
     plt.close(figure)
 
 
+def plot_curve(found: Mapping[str, Any], path: str | Path) -> None:
+    """The paper's figure: raw network and full player by games, and the classical players."""
+    figure, axes = plt.subplots(figsize=(9, 5.5))
+    curve = published_curve()
+    first = min([point["games"] for point in found["curve"]] + [1000])  # the axis has no 0
+    axes.plot(
+        [max(row["games"], first) for row in curve],
+        [row["wpg"] for row in curve],
+        "s-",
+        color="0.7",
+        markersize=3,
+        label="paper: raw network",
+    )
+    _points_by_games(axes, [PAPER_FULL], "paper: full player", "D", "0.5")
+    if found["curve"]:
+        axes.errorbar(
+            [row["games"] for row in found["curve"]],
+            [row["wpg"] for row in found["curve"]],
+            [row["wpg_stderr"] for row in found["curve"]],
+            fmt="o-",
+            markersize=3,
+            color="C0",
+            label="ours: raw network while training",
+        )
+    for kind, marker, color in (("raw", "^", "C0"), ("full", "D", "C3")):
+        trained = [
+            {"games": row["games_trained"], **{k: row[k] for k in ("mean", "standard_error")}}
+            for row in found[kind]
+            if row["games_trained"]
+        ]
+        what = {"raw": "raw network", "full": "full player (SS with IEC)"}[kind]
+        if trained:
+            _points_by_games(axes, trained, f"ours: {what}", marker, color)
+    names = {"random": "Mr. Random", "if": "Mr. If"}
+    levels = {names[name]: row["mean"] for name, row in found["levels"].items()}
+    for name, level in {"Mr. Greed": 0.0, **levels}.items():
+        axes.axhline(level, color="0.8", linewidth=1)
+        axes.annotate(
+            name, (0.01, level), xycoords=("axes fraction", "data"), fontsize=8, va="bottom"
+        )
+    axes.set(xscale="log", xlabel="games of self-play", ylabel="points over Mr. Greed (WPG)")
+    axes.legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def _points_by_games(
+    axes: plt.Axes, rows: Sequence[Mapping[str, Any]], label: str, marker: str, color: str
+) -> None:
+    axes.errorbar(
+        [row["games"] for row in rows],
+        [row["mean"] for row in rows],
+        [row["standard_error"] or 0.0 for row in rows],
+        fmt=marker,
+        markersize=6,
+        capsize=3,
+        color=color,
+        label=label,
+    )
+
+
 def plot_analysis(found: Mapping[str, Any], path: str | Path) -> None:
     """Q of the candidates with error bars, and who is believed to hold the unseen point cards."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5))
@@ -102,6 +165,48 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: str | P
     axes.invert_yaxis()
     axes.axvline(0, color="0.8", linewidth=1)
     axes.set(xlabel="points over Mr. Greed (± one standard error)", title=title)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def plot_belief(
+    rows: Sequence[Mapping[str, Any]], calibration: Mapping[str, Mapping[str, Any]], path: Path
+) -> None:
+    """Gain of each weighting over uniform by part of the game, for each kind of player, and how
+    often what the belief states is true."""
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    figure, axes = plt.subplots(1, len(kinds) + 1, figsize=(5 * len(kinds) + 5, 4.5), squeeze=False)
+    for place, kind in zip(axes[0], kinds, strict=False):
+        mine = [row for row in rows if row["kind"] == kind and row["weights"] != "uniform"]
+        for name in dict.fromkeys(row["weights"] for row in mine):
+            line = [row for row in mine if row["weights"] == name]
+            place.errorbar(
+                [row["stage"] for row in line],
+                [row["gain"] for row in line],
+                [row["gain_standard_error"] for row in line],
+                marker="o",
+                markersize=3,
+                linewidth=2.5 if name == "belief" else 1,
+                label=name,
+            )
+        place.axhline(0, color="0.8", linewidth=1)
+        place.set(title=f"games of {kind}", ylabel="nats per unseen card better than uniform")
+    axes[0, 0].legend(fontsize=7)
+    last = axes[0, -1]
+    last.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+    for kind, found in calibration.items():
+        used = [i for i, count in enumerate(found["count"]) if count]
+        last.plot(
+            [found["stated"][i] for i in used],
+            [found["true"][i] for i in used],
+            "o-",
+            markersize=3,
+            label=f"{kind}, error {found['expected_calibration_error']:.3f}",
+        )
+    last.set(title="calibration of the belief", xlabel="stated", ylabel="true")
+    if calibration:
+        last.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

@@ -1,6 +1,7 @@
 """Commands about what the player thinks, with a small untrained network."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from experiments import analyse, belief_quality, comparison, oracle_gap, techniq
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match, standard_deals
 from gongzhu_jax.game.cards import CARD_NAMES
+from gongzhu_jax.inference.belief import KIND, BeliefConfig, init_belief
 from gongzhu_jax.network.registry import NetworkConfig, make
 from gongzhu_jax.network.weights import save_weights
 from gongzhu_jax.players import cheat
@@ -174,15 +176,34 @@ def test_oracle_gap(tmp_path: Path, weights: Path) -> None:
 
 @pytest.mark.usefixtures("simple_players")
 def test_belief_quality(tmp_path: Path, weights: Path) -> None:
-    out = tmp_path / "belief.json"
-    options = [f"options.checkpoint={weights}", "scenarios=6", f"output={out}"]
-    assert belief_quality.main([*options, "deals=2", "batch=2"]) == 0
-    rows = json.loads(out.read_text())["result"]["rows"]
-    assert len(rows) == len(belief_quality.WEIGHTINGS) * len(belief_quality.QUARTERS)
-    for row in rows:
-        # Three places for a card: chance says -1.1, and 6 draws not much else.
-        assert -3 < row["log_likelihood"] < -0.2
+    config = BeliefConfig(stem=8, width=8, blocks=1)
+    belief = tmp_path / "belief.safetensors"
+    save_weights(belief, config, init_belief(jax.random.key(0), config), {}, kind=KIND)
+    out, picture = tmp_path / "quality.json", tmp_path / "quality.png"
+    arguments = [f"checkpoint={weights}", f"belief={belief}", f"output={out}"]
+    arguments += [f"picture={picture}", "kinds=[raw]", "scenarios=6", "iec=[0.05]", "bayes=[0.1]"]
+    assert belief_quality.main([*arguments, "deals=2", "batch=2"]) == 0
+    assert picture.stat().st_size > 5000
+    result = json.loads(out.read_text())["result"]
+    names = ["uniform", "iec 0.05, important", "iec 0.05, every", "bayes 0.1, every", "belief"]
+    assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
+    for row in result["rows"]:
         assert 1 / 6 <= row["effective_share"] <= 1 + 1e-5
-        if row["weights"] == "equal":
+        # Three places for a card: chance says -1.1, and what is not trained not much else.
+        assert -3 < row["owners"] < -0.2
+        if row["weights"] == "uniform":
             assert row["gain"] == 0
             assert row["effective_share"] == pytest.approx(1)
+        if row["weights"] == "belief":
+            assert abs(row["gain"]) < 0.1
+    first = result["rows"][0]
+    # Before and in the first trick: 39! / 13!^3 deals, less what has been played.
+    assert first["stage"] == "trick 1"
+    assert first["deal"] == pytest.approx(-math.log(84_478_098_072_866_400) / 39, rel=0.05)
+    found = result["calibration"]["raw"]
+    error = np.abs(np.array(found["stated"]) - found["true"]) @ found["count"]
+    total = sum(found["count"])
+    assert found["expected_calibration_error"] == pytest.approx(error / total, abs=1e-5)
+    assert np.dot(found["stated"], found["count"]) == pytest.approx(
+        np.dot(found["true"], found["count"]), rel=1e-3
+    )  # every unseen card has one holder
