@@ -41,6 +41,8 @@ DONE, BAD_SETTINGS, INTERRUPTED = 0, 2, 130
 _QUIET = (
     "hydra.run.dir=.",
     "hydra.output_subdir=null",
+    "hydra.sweep.dir=multirun",
+    "hydra.sweep.subdir=.",
     "hydra/job_logging=none",
     "hydra/hydra_logging=none",
 )
@@ -66,17 +68,22 @@ def command(name: str, settings: type[S]) -> Callable[[Callable[[S, str], int]],
             codes = [DONE]
 
             def job(config: DictConfig) -> None:
+                _choose_devices()  # again, in the processes of a launcher
                 # Errors stop here: Hydra would report them in its own way.
                 codes.append(_guarded(lambda: run(_to_settings(config, settings), line), settings))
 
-            if jax.config.values["jax_num_cpu_devices"] < 0:  # not chosen yet
-                runtime.use_cpu_cores()
+            _choose_devices()
             codes.append(_guarded(lambda: _compose(name, arguments, job), settings))
             return max(codes)
 
         return main
 
     return decorate
+
+
+def _choose_devices() -> None:
+    if jax.config.values["jax_num_cpu_devices"] < 0:  # not chosen yet
+        runtime.use_cpu_cores()
 
 
 def finish(
@@ -102,7 +109,10 @@ def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -
 
 
 def _compose(name: str, arguments: Sequence[str], job: Callable[[DictConfig], None]) -> int:
-    with _process_state([name, f"hydra.job.name={name}", *_QUIET, *arguments]):
+    # Flags first, so that all that follows is one list of settings.
+    flags = [word for word in arguments if word.startswith("-")]
+    words = [word for word in arguments if not word.startswith("-")]
+    with _process_state([name, *flags, f"hydra.job.name={name}", *_QUIET, *words]):
         hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=name)(job)()
     return DONE
 

@@ -210,3 +210,52 @@ def plot_belief(
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
+
+
+def plot_lines(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], path: Path) -> None:
+    """Points with standard errors by the first of the settings `keys`, a line for each combination
+    of the others."""
+    figure, axes = plt.subplots(figsize=(7, 4.5))
+    first, *others = keys
+    ticks = list(dict.fromkeys(row[first] for row in rows))
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault(", ".join(f"{key} {row[key]}" for key in others), []).append(row)
+    for number, (label, line) in enumerate(lines.items()):
+        axes.errorbar(
+            [ticks.index(row[first]) + 0.04 * number for row in line],
+            [row["mean"] for row in line],
+            [row["standard_error"] or 0.0 for row in line],
+            marker="o",
+            markersize=3,
+            capsize=2,
+            label=label,
+        )
+    axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
+    axes.set(xlabel=first, ylabel="points over Mr. Greed")
+    if others:
+        axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def plot_heat(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], path: Path) -> None:
+    """Points by two settings."""
+    across, down = (list(dict.fromkeys(row[key] for row in rows)) for key in keys)
+    cells = [[float("nan")] * len(across) for _ in down]
+    figure, axes = plt.subplots(figsize=(1.2 * len(across) + 2.5, 0.8 * len(down) + 1.8))
+    for row in rows:
+        x, y = across.index(row[keys[0]]), down.index(row[keys[1]])
+        cells[y][x] = row["mean"]
+        error = row["standard_error"]
+        text = f"{row['mean']:.1f}" + (f"\n± {error:.1f}" if error is not None else "")
+        axes.text(x, y, text, ha="center", va="center", fontsize=8)
+    image = axes.imshow(cells, cmap="viridis", alpha=0.6, aspect="auto")
+    axes.set_xticks(range(len(across)), [str(value) for value in across])
+    axes.set_yticks(range(len(down)), [str(value) for value in down])
+    axes.set(xlabel=keys[0], ylabel=keys[1])
+    figure.colorbar(image, label="points over Mr. Greed")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
