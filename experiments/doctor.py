@@ -133,7 +133,7 @@ def main() -> int:
             findings = list(check())
         except Exception as error:  # whatever it is, the other checks go on
             message = (str(error) or repr(error)).splitlines()[0]
-            findings = [Finding(check.__name__, message, False, "see above")]
+            findings = [Finding(getattr(check, "__name__", "check"), message, False, "see above")]
         for finding in findings:
             mark = "ok  " if finding.fine else "BAD "
             advice = "" if finding.fine else f": {finding.advice}"
