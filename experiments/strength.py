@@ -1,0 +1,72 @@
+"""How strong our players are: each over two Mr. Greeds, and some against each other.
+
+    python -m experiments.strength                        # development deals, to choose settings
+    python -m experiments.strength set=final deals=2048   # the figures that are published
+
+All rows are played on the same deals. The result has `rows` by name ("scrofa" over Mr. Greed,
+"scrofa - scrofa-simple" for one against the other), each with what `experiments.evaluate` says of
+a match; settings of a player that has other than its usual ones are in `options`.
+"""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.cli import command, finish
+from experiments.comparison import Pairing, compare
+from experiments.results import points, print_table
+from experiments.settings import PlaySettings
+from gongzhu_jax import players
+from gongzhu_jax.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrengthSettings(PlaySettings):
+    players: list[str]
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    against: list[list[str]] = field(default_factory=list)
+    opponent: str
+    checkpoint: str | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(len(pair) != 2 for pair in self.against):
+            raise ConfigError("against is a list of pairs of players")
+
+
+def make_player(settings: StrengthSettings, name: str) -> players.Player:
+    """The player of that name, or of `name:label` with options of its own."""
+    kind = name.split(":")[0]
+    options = dict(settings.options.get(name, {}))
+    if settings.checkpoint is not None and "checkpoint" in players.option_names(kind):
+        options.setdefault("checkpoint", settings.checkpoint)
+    return players.make(kind, **options)
+
+
+@command("strength", StrengthSettings)
+def main(settings: StrengthSettings, line: str) -> int:
+    wanted = {*settings.players, *(name for pair in settings.against for name in pair)}
+    made = {name: make_player(settings, name) for name in sorted(wanted)}
+    opponent = make_player(settings, settings.opponent)
+    pairings = [Pairing(name, made[name], opponent) for name in settings.players]
+    pairings += [Pairing(f"{a} - {b}", made[a], made[b]) for a, b in settings.against]
+    comparison = compare(pairings, settings)
+    rows = comparison.rows
+    print_table(
+        f"points over two of {settings.opponent}, or of the first over the second",
+        [
+            {
+                "player": name,
+                "points": points(row),
+                "won (+drawn)": f"{row['win_rate']:.1%} (+{row['draw_rate']:.1%})",
+                "games/s": f"{row['games_per_second']:.1f}",
+            }
+            for name, row in rows.items()
+        ],
+    )
+    result = {"rows": rows, "interrupted": comparison.interrupted}
+    return finish("strength", result, settings, line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
