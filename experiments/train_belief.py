@@ -19,11 +19,7 @@ from experiments.cli import DONE, command
 from experiments.results import commit
 from experiments.train import run_logged
 from gongzhu_jax import players, runtime
-from gongzhu_jax.checkpoint import Checkpoints
-from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game import env
-from gongzhu_jax.inference.belief import BeliefConfig
-from gongzhu_jax.training.belief import (
+from gongzhu_jax.belief_training import (
     BeliefTrainingConfig,
     compile_epoch,
     init_state,
@@ -31,6 +27,10 @@ from gongzhu_jax.training.belief import (
     play_mixture,
     random_positions,
 )
+from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game import env
+from gongzhu_jax.inference.belief import BeliefConfig
 from gongzhu_jax.training.loop import Schedule, run_epochs
 
 HELD_OUT_SEED = 1_000_003

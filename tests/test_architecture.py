@@ -18,7 +18,9 @@ LAYERS = {
     "inference": {"game", "network", "search"},
     "players": {"game", "network", "search", "training", "inference"},
     "evaluation": {"game", "network", "search", "training", "inference", "players"},
+    "belief_training": {"game", "network", "training", "inference", "players", "evaluation"},
     "adapters": {"game", "network", "inference", "players"},
+    "arena": {"game", "network", "inference", "players", "evaluation", "adapters"},
 }
 FREE = {"errors", "version", "runtime", "ragged", "config", "checkpoint", "records"}
 """Modules at the top that every layer may use."""

@@ -7,12 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game import env
-from gongzhu_jax.inference.belief import BeliefConfig
-from gongzhu_jax.runtime import games_mesh
-from gongzhu_jax.training.belief import (
-    LAST_STAGE,
+from gongzhu_jax.belief_training import (
     BeliefTrainingConfig,
     compile_learn,
     init_state,
@@ -20,6 +15,11 @@ from gongzhu_jax.training.belief import (
     play_mixture,
     random_positions,
 )
+from gongzhu_jax.belief_training.learner import LAST_STAGE
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game import env
+from gongzhu_jax.inference.belief import BeliefConfig
+from gongzhu_jax.runtime import games_mesh
 from tests.evaluation.simple_players import high_player, random_player
 
 CONFIG = BeliefTrainingConfig(

@@ -1,0 +1,39 @@
+"""Games of a mixture of players: the belief must hold against strangers."""
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+from gongzhu_jax.evaluation.games import play_games
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_SEATS
+from gongzhu_jax.players.protocol import Player
+
+
+def play_mixture(
+    seed: Sequence[int],
+    count: int,
+    players: Sequence[Player],
+    shares: Sequence[float],
+    mesh: Mesh,
+    chunk: int | None = None,
+) -> env.GameState:
+    """`count` finished games, on the host. At half of the tables partners are of one kind, at the
+    others every seat is drawn for itself."""
+    random = np.random.default_rng(list(seed))
+    p = np.asarray(shares, np.float64) / np.sum(shares)
+    seats = random.choice(len(players), (count, NUM_SEATS), p=p)
+    as_teams = random.random(count) < 0.5
+    seats = np.where(as_teams[:, None], seats[:, [0, 1, 0, 1]], seats)
+    key = jax.random.key(int(random.integers(2**31)))
+    deals = _deal(jax.random.split(jax.random.fold_in(key, 0), count))
+    keys = jax.random.split(jax.random.fold_in(key, 1), count)
+    owners, leaders = np.asarray(deals.holder), np.asarray(deals.leaders[:, 0])
+    return play_games(players, seats, owners, leaders, keys, mesh=mesh, chunk=chunk).states
+
+
+@jax.jit
+def _deal(keys: jax.Array) -> env.GameState:
+    return jax.vmap(env.deal)(keys)
