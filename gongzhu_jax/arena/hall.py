@@ -67,6 +67,11 @@ class Hall:
             for at in list(self.tables.values()):
                 self.apply(at, at.tick(time.monotonic()))
 
+    @property
+    def analyst(self) -> str | None:
+        """Whose opinion can be had here, if any."""
+        return self.settings.analyst if self.settings.analyst in self.available else None
+
     # clients
 
     def connect(self) -> Connection:
@@ -113,6 +118,7 @@ class Hall:
                 "name": message.name,
                 "registered": connection.registered,
                 "players": self.available,
+                "analyst": self.analyst,
                 "seconds": self.settings.move_seconds,
                 "limits": {
                     "message_bytes": limits.message_bytes,
@@ -153,7 +159,7 @@ class Hall:
         for name in {name for name in seats if name is not None}:
             await self.own.prepare(name)
         if analysis:
-            await self.own.prepare(self.settings.analyst)
+            await self.own.prepare_analyst()
         self._check_room()  # again: others may have come in the meantime
         self._check_seats(connection)
         return self.add_table(seats, self._rules(seconds, analysis=analysis), random_deal)

@@ -39,6 +39,8 @@ class Position:
 # A position to compile with: the first lead, which is as good as any.
 _WARM_UP = Position(seat=0, hand=tuple(range(0, 52, 4)), leader=0, plays=())
 
+_ANALYSIS = "analysis"  # the thread that is no player's
+
 
 class OwnPlayers:
     """The players of the package, made when they are first asked for."""
@@ -49,15 +51,20 @@ class OwnPlayers:
         self._analyses_waiting = analyses_waiting
         self._analyses = 0
         self._made: dict[str, Player] = {}
+        self._warm: set[str] = set()  # threads whose program is compiled, or will be soon
         self._threads: dict[str, ThreadPoolExecutor] = {}
 
     async def prepare(self, name: str) -> None:
         """Makes a player, and has it compiled while the table fills. `ArenaError` if it cannot."""
         if name not in players.names():
             raise ArenaError("player", f"there is no player {name!r} here")
-        if name not in self._made:
-            await self._run(name, self._load, name)
-            self._thread(name).submit(self._act, name, GameKey(0, 0, 0), _WARM_UP)
+        await self._run(name, self._load, name)
+        self._warm_up(name, self._act, name, GameKey(0, 0, 0), _WARM_UP)
+
+    async def prepare_analyst(self) -> None:
+        """The same for the analyst, whose opinions are another program than its moves."""
+        await self._run(self._analyst, self._load, self._analyst)
+        self._warm_up(_ANALYSIS, self._analyse, _WARM_UP, 0)
 
     async def available(self) -> list[str]:
         """Names of the players that can be made here."""
@@ -80,8 +87,8 @@ class OwnPlayers:
             raise ArenaError("busy", "too many positions wait for analysis; try again later")
         self._analyses += 1
         try:
-            await self.prepare(self._analyst)
-            return await self._run("analysis", self._analyse, position, seed)
+            await self.prepare_analyst()
+            return await self._run(_ANALYSIS, self._analyse, position, seed)
         finally:
             self._analyses -= 1
 
@@ -97,6 +104,11 @@ class OwnPlayers:
     async def _run(self, name: str, work: Callable[..., T], *values: Any) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread(name), functools.partial(work, *values))
+
+    def _warm_up(self, thread: str, work: Callable[..., Any], *values: Any) -> None:
+        if thread not in self._warm:
+            self._warm.add(thread)
+            self._thread(thread).submit(work, *values)
 
     # in the threads
 
