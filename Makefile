@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+scale ?= quick
 
 .PHONY: test test-all reproduce arena lint clean
 
@@ -11,13 +12,8 @@ test: $(READY) lint  ## ruff, the type checker and the default tests
 test-all: $(READY) lint  ## the slow tests too
 	$(BIN)/python -m pytest -m ""
 
-reproduce: $(READY)  ## the paper's pipeline, small: classical players, training, techniques
-	mkdir -p results/reproduce
-	$(BIN)/python -m experiments.classical deals=1024 output=results/reproduce/classical.json
-	$(BIN)/python -m experiments.train preset=compact epochs=40 evaluate_deals=256 \
-		directory=runs/reproduce
-	$(BIN)/python -m experiments.techniques options.checkpoint=runs/reproduce deals=64 \
-		output=results/reproduce/techniques.json
+reproduce: $(READY)  ## every table and figure of the paper; scale=quick, paper or final
+	$(BIN)/python -m experiments.reproduce scale=$(scale)
 
 arena: $(READY)  ## people, programs and our players at tables, in the browser
 	$(BIN)/python -m gongzhu_jax.arena

@@ -1,0 +1,226 @@
+"""All experiments as one command: it goes on after a stop, and its report has everything."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from experiments import comparison, inputs, reproduce, topologies, training_curve
+from experiments.cli import load_settings
+from experiments.report_sections import SECTIONS
+from gongzhu_jax import players
+from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.evaluation import play_match, standard_deals
+from gongzhu_jax.network.registry import NetworkConfig, count_parameters, make
+from gongzhu_jax.network.weights import save_weights
+from tests.evaluation.simple_players import high_player, mixed_player, random_player
+
+SMALL = NetworkConfig("compact", stem=16, width=8, blocks=1)
+PLAY = ("deals=6", "batch=6")
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("weights") / "small.safetensors"
+    save_weights(path, SMALL, make(SMALL).init(jax.random.key(0)), {"games": 5000})
+    return path
+
+
+@pytest.fixture(autouse=True)
+def simple_players(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Players that compile fast, differing by name and options; finished matches in the test's
+    own folder."""
+    chosen = {"random": random_player, "greed": random_player, "if": mixed_player}
+
+    def simple(name: str, **options: Any) -> players.Player:
+        averaged = options.get("inputs") == "averaged"
+        player = high_player if averaged else chosen.get(name, mixed_player)
+        config = sorted((key, str(value)) for key, value in options.items())
+        return replace(player, name=name, config=config)
+
+    monkeypatch.setattr(players, "make", simple)
+    monkeypatch.setattr(comparison, "PARTS", tmp_path / "parts")
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())["result"]
+
+
+def test_inputs(tmp_path: Path) -> None:
+    out = tmp_path / "inputs.json"
+    assert inputs.main([f"output={out}", *PLAY]) == 0
+    rows = read(out)["rows"]
+    assert list(rows) == list(inputs.KINDS)
+    deals = standard_deals("development", 6)
+    known, averaged = (
+        play_match(player, random_player, deals, batch=6).margins
+        for player in (mixed_player, high_player)
+    )
+    assert rows[inputs.FIRST]["mean"] == pytest.approx(known.mean())
+    over = rows["averaged"]["over_first"]
+    assert over["mean"] == pytest.approx((averaged - known).mean())
+    assert over["standard_error"] == pytest.approx((averaged - known).std(ddof=1) / np.sqrt(6))
+
+
+def test_training_curve(tmp_path: Path, weights: Path) -> None:
+    run = {
+        "result": {"points": [{"games": g, "wpg": -g / 100, "wpg_stderr": 5.0} for g in (9, 99)]}
+    }
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    out, picture = tmp_path / "curve.json", tmp_path / "training_curve.png"
+    arguments = [f"checkpoints=[{weights}]", f"curve={tmp_path / 'run.json'}", f"output={out}"]
+    assert training_curve.main([*arguments, f"picture={picture}", *PLAY]) == 0
+    result = read(out)
+    assert list(result["levels"]) == ["random", "if"]
+    assert [point["games"] for point in result["curve"]] == [9, 99]
+    (full,) = result["full"]
+    assert full["games_trained"] == 5000
+    assert full["players"] == ["scrofa", "greed"]
+    assert result["raw"][0]["players"] == ["raw", "greed"]
+    assert picture.stat().st_size > 10_000
+    lines = SECTIONS["training_curve"](result).tables[0].lines
+    assert [line[0] for line in lines[1:3]] == ["Mr. Random", "Mr. If"]
+    assert lines[-1][0].endswith("after 5,000 games")
+
+
+def test_topologies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def from_network(name: str, config: NetworkConfig, params: Any) -> players.Player:
+        made.append((name, config, params))
+        return replace(mixed_player, name=name, params=params)
+
+    monkeypatch.setattr(players, "from_network", from_network)
+    monkeypatch.setattr(topologies, "NetworkConfig", lambda name: SMALL)
+    out = tmp_path / "topologies.json"
+    arguments = ["networks=[compact]", "recipe=smoke", "epochs=2", "games=16", f"output={out}"]
+    arguments += [f"directory={tmp_path / 'runs'}", "deals_of.compact=4", *PLAY]
+    assert topologies.main(arguments) == 0
+    row = read(out)["rows"]["compact"]
+    assert (row["trained_on"], row["deals"]) == (32, 4)
+    ((name, config, params),) = made
+    assert (name, config) == ("raw", SMALL)
+    assert row["parameters"] == count_parameters(params)
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert Checkpoints(folder).epochs(LAST) == [2]
+    before = json.loads(out.read_text())["result"]
+    monkeypatch.setattr(topologies, "train", None)  # the second time nothing is left to train
+    assert topologies.main(arguments) == 0
+    assert read(out) == before
+    lines = SECTIONS["topologies"](before).tables[0].lines
+    assert lines[1][0] == "compact"
+    assert topologies.main(["networks=[compact]", "deals_of.fc16=2"]) == 2
+
+
+CHOSEN = ("round_robin", "techniques", "inputs", "input_figures")
+
+
+def run_all(folder: Path, weights: Path) -> int:
+    sizes = [f"steps.{name}.{size}" for name in CHOSEN[:3] for size in PLAY]
+    return reproduce.main(
+        [
+            f"only=[{','.join(CHOSEN)}]",
+            *(f"checkpoint={weights}", f"folder={folder}", f"report={folder / 'report'}"),
+            *("compilation_cache=null", *sizes),
+        ]
+    )
+
+
+def tables(folder: Path) -> list[str]:
+    """The lines of numbers in the report."""
+    lines = (folder / "report.md").read_text().splitlines()
+    start = lines.index("## Training curve")
+    return [line for line in lines[start:] if not line.startswith("`")]
+
+
+def test_reproduce_goes_on_and_ends_with_the_same_report(
+    tmp_path: Path, weights: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    calls = []
+
+    def play(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 9:  # in the middle of the second experiment
+            raise KeyboardInterrupt
+        return play_match(*args, **options)
+
+    monkeypatch.setattr(comparison, "play_match", play)
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    assert run_all(stopped, weights) == 130
+    assert "techniques ended with exit code 130" in capsys.readouterr().err
+    assert (stopped / "round_robin.json").is_file()
+    assert "Not run." in (stopped / "report.md").read_text()
+    first = (stopped / "round_robin.json").stat().st_mtime_ns
+
+    assert run_all(stopped, weights) == 0
+    assert "1 of 4 are finished already" in capsys.readouterr().err
+    assert (stopped / "round_robin.json").stat().st_mtime_ns == first
+    assert len(calls) == 6 + 5 + 3 + 1  # every match once, and the one that was cut short
+    page = (stopped / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    for fact in ("commit", "seed 0", "59.6 ± 3.3", "0.03 ± 0.02", "7 ± 4.6"):
+        assert fact in page
+    assert "http" not in page.split("</style>")[1]  # nothing from elsewhere
+
+    monkeypatch.setattr(comparison, "PARTS", tmp_path / "other")
+    assert run_all(whole, weights) == 0
+    assert tables(whole) == tables(stopped)
+
+    times = (stopped / "times.json").read_text()
+    assert run_all(stopped, weights) == 0
+    assert "4 of 4 are finished already" in capsys.readouterr().err
+    assert (stopped / "times.json").read_text() == times
+    assert tables(whole) == tables(stopped)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("only=[nothing]", "unknown experiment 'nothing'"),
+        ("scale=huge", "scale/huge"),
+        ("checkpoint=nowhere.safetensors", "cannot read weights"),
+        ("checkpoint=nowhere", "not one checkpoint of a run"),
+        ("steps.inputs.nothing=1", "nothing"),
+    ],
+)
+def test_bad_settings(
+    tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str], argument: str, message: str
+) -> None:
+    common = [f"folder={tmp_path}", f"report={tmp_path / 'report'}", "compilation_cache=null"]
+    if not argument.startswith("checkpoint"):
+        common.append(f"checkpoint={weights}")
+    if not argument.startswith("only"):
+        common.append("only=[inputs]")
+    assert reproduce.main([*common, argument]) == 2
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert message in errors[0]
+
+
+def test_scales_have_sizes_for_all_experiments() -> None:
+    for scale in ("quick", "paper", "final"):
+        settings = load_settings("reproduce", reproduce.ReproduceSettings, [f"scale={scale}"])
+        assert settings.name == scale
+        assert set(settings.steps) == set(settings.minutes) == set(reproduce.STEPS) == set(SECTIONS)
+    assert reproduce.overrides({"a": 1, "b": {"c": None}, "d": [1, "x"]}) == [
+        *("a=1", "b.c=null", "d=[1,x]")
+    ]
+
+
+def test_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(reproduce.time, "monotonic", lambda: now[0])
+    clock = reproduce.Clock({"a": 10.0, "b": 20.0})
+    assert clock.left() == 30.0
+    clock.start("a")
+    now[0] = 4.0
+    assert clock.left() == 26.0
+    now[0] = 20.0  # twice as long as expected
+    assert clock.left() == 20.0
+    assert clock.stop() == 20.0
+    assert clock.left() == 40.0
