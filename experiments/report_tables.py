@@ -93,6 +93,24 @@ def speed(subject: str) -> Callable[[Path], str]:
     return section
 
 
+def openspiel(folder: Path) -> str:
+    """OpenSpiel's IS-MCTS against Mr. Greed."""
+    kept = read(folder, "match-openspiel-ismcts-greed")
+    if kept is None:
+        return NOT_RUN
+    found = kept["result"]
+    lines = [
+        ["match", "simulations", "points", "won", "drawn", "games per second"],
+        [
+            "IS-MCTS over Mr. Greed",
+            str(kept["config"]["player_options"]["simulations"]),
+            *_match_cells(found),
+            f"{found['games_per_second']:.2g}",
+        ],
+    ]
+    return markdown(lines) + source(kept)
+
+
 def _cell(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
@@ -117,6 +135,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "training": training,
     "oracle-gap": oracle_gap,
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
+    "openspiel": openspiel,
 }
 
 

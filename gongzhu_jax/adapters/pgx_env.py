@@ -21,6 +21,7 @@ from gongzhu_jax.game.view import view
 
 with needs_extra("pgx"):
     import pgx
+    from pgx._src.visualizer import global_config
 
 ENV_ID: Any = "gongzhu"  # Pgx types ids as the list of its own games
 OBSERVATIONS = ("imperfect", "perfect")
@@ -45,12 +46,20 @@ class State(pgx.State):
 
     def to_svg(self, *, color_theme: str | None = None, scale: float | None = None) -> str:
         """The table, all hands open; of a batch of states, all tables."""
-        return drawing.to_svg(self._x, theme=color_theme or "light", scale=scale or 1.0)
+        return drawing.to_svg(self._x, **_look(color_theme, scale))
 
     def save_svg(
         self, filename: Any, *, color_theme: str | None = None, scale: float | None = None
     ) -> None:
-        drawing.save_svg(self._x, filename, theme=color_theme or "light", scale=scale or 1.0)
+        drawing.save_svg(self._x, filename, **_look(color_theme, scale))
+
+
+def _look(color_theme: str | None, scale: float | None) -> dict[str, Any]:
+    """What is not said here is as `pgx.set_visualization_config` has it."""
+    return {
+        "theme": global_config.color_theme if color_theme is None else color_theme,
+        "scale": global_config.scale if scale is None else scale,
+    }
 
 
 class GongzhuEnv(pgx.Env):

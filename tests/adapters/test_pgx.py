@@ -9,7 +9,7 @@ import numpy as np
 import pgx
 import pgx._src.api_test as pgx_api_test
 import pytest
-from pgx._src.visualizer import Visualizer
+from pgx._src.visualizer import Visualizer, global_config
 from pgx.experimental import auto_reset
 
 from gongzhu_jax.adapters import observation
@@ -166,12 +166,14 @@ def test_bad_arguments() -> None:
         GongzhuEnv(leader=4)
 
 
-def test_pictures(games, tmp_path) -> None:
+def test_pictures(games, tmp_path, monkeypatch) -> None:
     states, _ = games
     one, both = at(states, 7), jax.tree.map(lambda leaf: leaf[7], states)
     assert one._repr_html_() == one.to_svg()
     assert one.to_svg().count("card-back") == 1  # only the definition: all hands are open
     assert both.to_svg().count("trick 2<") == 2
+    monkeypatch.setattr(global_config, "color_theme", "dark")
+    assert one.to_svg() == one.to_svg(color_theme="dark") != one.to_svg(color_theme="light")
     both.save_svg(tmp_path / "both.svg", color_theme="dark", scale=0.5)
     ElementTree.parse(tmp_path / "both.svg")
 
