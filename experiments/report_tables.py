@@ -100,12 +100,11 @@ def openspiel(folder: Path) -> str:
         return NOT_RUN
     found = kept["result"]
     lines = [
-        ["match", "simulations", "points", "won", "drawn", "games per second"],
+        ["match", "simulations", "points", "won", "drawn"],
         [
             "IS-MCTS over Mr. Greed",
             str(kept["config"]["player_options"]["simulations"]),
             *_match_cells(found),
-            f"{found['games_per_second']:.2g}",
         ],
     ]
     return markdown(lines) + source(kept)
