@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeVar
 import hydra
 import jax
 from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
@@ -104,7 +105,7 @@ def finish(
 
 def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -> S:
     """The settings that a command would have with these arguments, without running it."""
-    with hydra.initialize_config_dir(str(CONFIGS), version_base="1.3"):
+    with _own_hydra(), hydra.initialize_config_dir(str(CONFIGS), version_base="1.3"):
         return _to_settings(hydra.compose(name, overrides=list(arguments)), settings)
 
 
@@ -112,9 +113,20 @@ def _compose(name: str, arguments: Sequence[str], job: Callable[[DictConfig], No
     # Flags first, so that all that follows is one list of settings.
     flags = [word for word in arguments if word.startswith("-")]
     words = [word for word in arguments if not word.startswith("-")]
-    with _process_state([name, *flags, f"hydra.job.name={name}", *_QUIET, *words]):
+    argv = [name, *flags, f"hydra.job.name={name}", *_QUIET, *words]
+    with _own_hydra(), _process_state(argv):
         hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=name)(job)()
     return DONE
+
+
+@contextmanager
+def _own_hydra() -> Generator[None]:
+    """Hydra is one in a process: a command that runs another one sets its own aside meanwhile."""
+    outer, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
+    try:
+        yield
+    finally:
+        GlobalHydra.instance().hydra = outer
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     Task,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -70,13 +71,27 @@ def progress(description: str) -> Generator[ProgressFn]:
         bar.remove_task(task)
 
 
+class Overall:
+    """The bar of a command that runs others."""
+
+    def __init__(self, display: Progress, task: TaskID):
+        self._display, self._task = display, task
+
+    def advance(self, done: int, total: int) -> None:
+        self._display.update(self._task, completed=done, total=total)
+
+    def say(self, text: str) -> None:
+        """A line above the bars."""
+        self._display.console.print(text, highlight=False)
+
+
 @contextmanager
-def overall_progress(description: str, left: Callable[[], float]) -> Generator[ProgressFn]:
+def overall_progress(description: str, left: Callable[[], float]) -> Generator[Overall]:
     """A bar above those of everything that is done meanwhile; `left` says the seconds left."""
     with _make_display() as bar:
         task = bar.add_task(description, total=None, left=left)
         _display.append(bar)
         try:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            yield Overall(bar, task)
         finally:
             _display.pop()

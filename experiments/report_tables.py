@@ -5,12 +5,16 @@ SECTIONS. Everything else on the page is written by hand and stays.
 """
 
 import json
+import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from experiments.markdown import markdown
+from experiments.report_page import markdown_tables
+from experiments.report_sections import SECTIONS as PAPER_SECTIONS
 from experiments.results import RESULTS, ROOT, points
 from experiments.techniques import PAPER as PAPER_TECHNIQUES
 from experiments.throughput import SUBJECTS
@@ -128,11 +132,30 @@ def oracle_gap(folder: Path) -> str:
     return markdown(lines) + source(kept)
 
 
+def of_paper(name: str) -> Callable[[Path], str]:
+    """The section of an experiment as the report of `experiments.reproduce` has it."""
+
+    def section(folder: Path) -> str:
+        kept = read(folder, name)
+        if kept is None:
+            return NOT_RUN
+        found = PAPER_SECTIONS[name](kept["result"])
+        pictures = [
+            f"![{caption}]({os.path.relpath(folder / file, PAGE.parent)})"
+            for file, caption in found.pictures.items()
+            if (folder / file).is_file()
+        ]
+        return "\n\n".join([found.words, *markdown_tables(found), *pictures]) + source(kept)
+
+    return section
+
+
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "classical": classical,
     "techniques": techniques,
     "training": training,
     "oracle-gap": oracle_gap,
+    **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "openspiel": openspiel,
 }
@@ -157,12 +180,6 @@ def read(folder: Path, name: str) -> dict[str, Any] | None:
     """A results file, or None if there is none."""
     path = folder / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
-
-
-def markdown(lines: Sequence[Sequence[str]]) -> str:
-    """Lines as a table; the first has the heads."""
-    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
-    return "\n".join([head, "|---" * len(lines[0]) + "|", *rest])
 
 
 def source(kept: dict[str, Any] | None) -> str:

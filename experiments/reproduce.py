@@ -10,7 +10,6 @@ of every start, also of one that was stopped.
 """
 
 import json
-import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from rich.console import Console
 
 from experiments import (
     card_statistics,
@@ -44,7 +42,7 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.records import write_whole
 
-TIMES = "times.json"
+FINISHED = "finished.json"
 LOG = "log.txt"
 
 
@@ -162,13 +160,31 @@ def overrides(options: Mapping[str, Any], prefix: str = "") -> list[str]:
     return found
 
 
-def is_finished(name: str, arguments: Sequence[str], folder: Path) -> bool:
-    """Whether the result of just these arguments is there, with its pictures."""
-    path = folder / f"{name}.json"
-    if not path.is_file() or not all((folder / p).is_file() for p in STEPS[name].pictures):
-        return False
-    kept = json.loads(path.read_text())
-    return shlex.split(kept["command"])[3:] == list(arguments) and not kept["result"]["interrupted"]
+class Ledger:
+    """Which experiments are finished in a folder: of what weights, with which settings, and how
+    long they took."""
+
+    def __init__(self, folder: Path, weights: str):
+        self._path, self._weights = folder / FINISHED, weights
+        self._rows = json.loads(self._path.read_text()) if self._path.is_file() else {}
+
+    def has(self, name: str, arguments: Sequence[str]) -> bool:
+        row = self._rows.get(name)
+        files = (f"{name}.json", *STEPS[name].pictures)
+        return (
+            row is not None
+            and (row["weights"], row["arguments"]) == (self._weights, list(arguments))
+            and all((self._path.parent / file).is_file() for file in files)
+        )
+
+    def add(self, name: str, arguments: Sequence[str], seconds: float) -> None:
+        row = {"weights": self._weights, "arguments": list(arguments), "seconds": round(seconds, 1)}
+        self._rows[name] = row
+        write_whole(self._path, json.dumps(self._rows, indent=1).encode())
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return {name: row["seconds"] for name, row in self._rows.items()}
 
 
 @command("reproduce", ReproduceSettings)
@@ -181,45 +197,33 @@ def main(settings: ReproduceSettings, line: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", str(ROOT / settings.compilation_cache))
-    code = run_steps(settings, folder)
+    ledger = Ledger(folder, weights)
+    code = run_steps(settings, folder, ledger)
     about = {"command": line, "scale": settings.name, "weights": weights}
-    times = read_times(folder)
-    for path in write_report(folder, ROOT / settings.report, about, times):
+    for path in write_report(folder, ROOT / settings.report, about, ledger.seconds):
         print(f"report in {_shown(path)}")
     return code
 
 
-def run_steps(settings: ReproduceSettings, folder: Path) -> int:
+def run_steps(settings: ReproduceSettings, folder: Path, ledger: Ledger) -> int:
     """Runs what is not finished; the exit code of the first that fails."""
     lines = {name: arguments_of(name, settings, folder) for name in settings.chosen}
-    waiting = [name for name in lines if not is_finished(name, lines[name], folder)]
+    waiting = [name for name in lines if not ledger.has(name, lines[name])]
     clock = Clock({name: 60 * settings.minutes.get(name, 1.0) for name in waiting})
-    console = Console(stderr=True)
-    if len(waiting) < len(lines):
-        console.print(f"{len(lines) - len(waiting)} of {len(lines)} are finished already")
-    with overall_progress(f"reproduce, scale {settings.name}", clock.left) as advance:
+    with overall_progress(f"reproduce, scale {settings.name}", clock.left) as display:
+        if len(waiting) < len(lines):
+            display.say(f"{len(lines) - len(waiting)} of {len(lines)} are finished already")
         for done, name in enumerate(waiting):
-            advance(done, len(waiting))
-            console.print(f"{done + 1}/{len(waiting)} {name}, {in_words(clock.left())} left")
+            display.advance(done, len(waiting))
+            display.say(f"{done + 1}/{len(waiting)} {name}, {in_words(clock.left())} left")
             clock.start(name)
             with (folder / LOG).open("a") as log, redirect_stdout(log):
                 code = STEPS[name].run(lines[name])
             if code != DONE:
-                console.print(f"{name} ended with exit code {code}; the same command goes on")
+                display.say(f"{name} ended with exit code {code}; the same command goes on")
                 return code
-            keep_time(folder, name, clock.stop())
+            ledger.add(name, lines[name], clock.stop())
     return DONE
-
-
-def read_times(folder: Path) -> dict[str, float]:
-    """Seconds that each finished experiment took."""
-    path = folder / TIMES
-    return json.loads(path.read_text()) if path.is_file() else {}
-
-
-def keep_time(folder: Path, name: str, seconds: float) -> None:
-    times = read_times(folder) | {name: round(seconds, 1)}
-    write_whole(folder / TIMES, json.dumps(times).encode())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -129,7 +130,16 @@ def test_card_statistics(
     assert (sums["factor"][5] >= factor - 1e-4).all()
 
     picture = tmp_path / "cards"
-    result = run(*(card_statistics, tmp_path, f"checkpoint={weights}", f"picture={picture}", *PLAY))
+    result = run(
+        *(
+            card_statistics,
+            tmp_path,
+            f"checkpoint={weights}",
+            f"picture={picture}",
+            "beta=0.3",
+            *PLAY,
+        )
+    )
     assert list(result["cards"]) == list(CARD_NAMES)
     seven = result["cards"]["S7"]
     assert 0 < seven["correction_factor"] <= 1
@@ -238,6 +248,33 @@ def test_irrelevant_cards(
         assert sums["moved"][number].sum() == pytest.approx(sums["staying"][number].sum(), rel=1e-4)
 
 
+def test_strata_and_candidates_of_a_decision() -> None:
+    """Two repeats of three scenarios; in the second only two were drawn."""
+    holder = np.zeros((2, 3, 52), np.int8)
+    holder[:, 1, 5], holder[1, 0, 7] = 2, 1
+    valid = np.array([[True, True, True], [True, True, False]])
+    q = np.full((2, 52), -np.inf)
+    q[:, 3], q[:, 4] = [1.0, 3.0], [2.0, 2.0]
+    decision: Any = SimpleNamespace(
+        card=np.array([4, 3]),
+        q=q,
+        weight=np.array([[0.5, 0.3, 0.2], [0.6, 0.4, 0.0]]),
+        scenarios=SimpleNamespace(holder=holder, valid=valid),
+    )
+    score = np.array([[1.0, 0.6, 0.4], [0.9, 0.8, 7.0]])
+    rows = worked_examples._strata(decision, score, [5, 7])
+    assert [(row["holders"], row["draws"]) for row in rows] == [
+        *(([0, 0], 2), ([0, 1], 1), ([2, 0], 2))
+    ]
+    assert [row["score"] for row in rows] == pytest.approx([0.7, 0.9, 0.7])
+    assert [row["share"] for row in rows] == pytest.approx([0.35, 0.3, 0.35])
+    rows = worked_examples._candidates(decision)
+    assert [(row["card"], row["q"], row["chosen"]) for row in rows] == [
+        *(("S5", 2.0, 0.5), ("S6", 2.0, 0.5))
+    ]
+
+
+@pytest.mark.slow
 def test_worked_examples(tmp_path: Path, weights: Path) -> None:
     arguments = (f"checkpoint={weights}", "repeats=2", "base=0", "per_legal=1")
     result = run(worked_examples, tmp_path, *arguments)

@@ -171,10 +171,10 @@ def test_reproduce_goes_on_and_ends_with_the_same_report(
     assert run_all(whole, weights) == 0
     assert tables(whole) == tables(stopped)
 
-    times = (stopped / "times.json").read_text()
+    times = (stopped / "finished.json").read_text()
     assert run_all(stopped, weights) == 0
     assert "4 of 4 are finished already" in capsys.readouterr().err
-    assert (stopped / "times.json").read_text() == times
+    assert (stopped / "finished.json").read_text() == times
     assert tables(whole) == tables(stopped)
 
 
