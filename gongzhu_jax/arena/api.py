@@ -1,5 +1,6 @@
 """The HTTP API: lists, results, downloads, accounts and matches. /docs shows it."""
 
+import asyncio
 import csv
 import io
 import json
@@ -107,7 +108,7 @@ async def accounts(arena: LimitedArena) -> list[dict[str, Any]]:
 @router.post("/matches")
 async def start_match(new: NewMatch, arena: LimitedArena) -> dict[str, int]:
     """Starts a duplicate match between programs that are here, or our players."""
-    if not arena.store.owns(new.name, new.token):
+    if not await asyncio.to_thread(arena.store.owns, new.name, new.token):
         raise ArenaError("forbidden", f"that token does not own the name {new.name!r}")
     settings = arena.settings
     seconds = settings.move_seconds if new.seconds is None else new.seconds
@@ -172,7 +173,8 @@ async def game_opinion(
 ) -> dict[str, Any]:
     """What the analyst thinks of the move `stage` of a finished game, knowing what its player
     knew."""
-    record = records.parse(arena.store.game(game_id)["record"])
+    row = await asyncio.to_thread(arena.store.game, game_id)
+    record = records.parse(row["record"])
     before = HostGame(record.deal, record.leader)
     for card in record.plays[:stage]:
         before.play(card)

@@ -115,7 +115,7 @@ class OwnPlayers:
     def _load(self, name: str) -> None:
         try:
             self._made[name] = self._made.get(name) or self._make(name)
-        except GongzhuError as error:
+        except (GongzhuError, ImportError) as error:  # weights or an optional package are missing
             raise ArenaError("player", f"player {name!r} cannot play here: {error}") from error
 
     def _act(self, name: str, key: GameKey, position: Position) -> int:

@@ -58,6 +58,7 @@ class Store:
     def __init__(self, path: str) -> None:
         self.path = path
         self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
         self._queue: queue.SimpleQueue[tuple[Work, Future] | None] = queue.SimpleQueue()
         try:
             with _connect(path) as connection:
@@ -72,6 +73,8 @@ class Store:
         """Waits until everything is written."""
         self._queue.put(None)
         self._writer.join()
+        for reader in self._readers:
+            reader.close()
 
     def submit(self, work: Work) -> Future:
         """Does `work` in the next transaction; the future holds what it returns, once committed."""
@@ -225,6 +228,7 @@ class Store:
     def _read(self, sql: str, *values: Any) -> list[dict[str, Any]]:
         if not hasattr(self._local, "connection"):
             self._local.connection = _connect(self.path)
+            self._readers.append(self._local.connection)
         return [dict(row) for row in self._local.connection.execute(sql, values)]
 
 

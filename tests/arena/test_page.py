@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
@@ -30,7 +31,7 @@ def make_player(name: str) -> Player:
         return players.make(name)
     network = NetworkConfig("compact", stem=16, width=8, blocks=1)
     params = make_network(network).init(jax.random.key(0))
-    options = {"draws": 3, "key_cards": 1, "base": 2, "per_legal": 1}
+    options: dict[str, Any] = {"draws": 3, "key_cards": 1, "base": 2, "per_legal": 1}
     return players.from_network(name, network, params, **options)
 
 

@@ -267,7 +267,8 @@ function draw() {
   const open = model.info.seats.some((seat) => seat.kind === "free");
   $("invite").hidden = !(waiting && open);
   $("invite-link").value = `${location.origin}/#join=${model.table}`;
-  $("ready").hidden = !(waiting && !model.info.seats[model.seat].ready);
+  const asked = model.info.seats[model.seat].ready || model.end !== null; // the summary asks too
+  $("ready").hidden = !waiting || asked;
   $("analysis-toggle").hidden = !model.info.analysis;
   $("analysis").hidden = !(model.info.analysis && $("analysis-on").checked);
   if (opinion) showOpinion($("analysis"), opinion, seatNames(model));
@@ -316,7 +317,7 @@ function toggleLastTrick() {
 }
 
 function backFromStandings() {
-  if (model.table) show("game");
+  if (model.table) show("game", model.end ? "summary" : "");
   else showLobby();
 }
 

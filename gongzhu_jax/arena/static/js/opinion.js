@@ -33,12 +33,14 @@ function bars(cards, best) {
 }
 
 function owners(believed, names) {
-  const head = make("tr", {}, make("th", {}), ...names.map((name) =>
-    make("th", { scope: "col", textContent: playerName(name) })));
+  // The one who thinks holds none of them.
+  const others = [0, 1, 2, 3].filter((seat) => Object.values(believed).some((s) => s[seat] > 0));
+  const head = make("tr", {}, make("th", {}), ...others.map((seat) => make("th",
+    { scope: "col", textContent: t("seat", { seat: seat + 1 }), title: playerName(names[seat]) })));
   const rows = Object.entries(believed).map(([card, shares]) =>
-    make("tr", {}, make("td", {}, chip(card)), ...shares.map((share) =>
-      make("td", { textContent: share > 0 ? `${Math.round(100 * share)} %` : "" }))));
-  const table = make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
+    make("tr", {}, make("td", {}, chip(card)), ...others.map((seat) =>
+      make("td", { textContent: shares[seat] > 0 ? `${Math.round(100 * shares[seat])} %` : "" }))));
+  const table = make("table", { className: "owners" }, make("thead", {}, head), make("tbody", {}, ...rows));
   return make("div", { className: "scroll" }, table);
 }
 

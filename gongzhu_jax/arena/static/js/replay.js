@@ -52,7 +52,7 @@ function drawHands() {
       element.classList.toggle("now", card === now);
       return element;
     });
-    const name = make("span", { textContent: playerName(game.names[seat]) });
+    const name = make("span", { textContent: `${seat + 1} · ${playerName(game.names[seat])}` });
     return make("div", { className: "row" }, name, ...cards);
   }));
 }

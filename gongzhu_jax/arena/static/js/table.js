@@ -110,7 +110,7 @@ export function scoreRows(names, points, totals, running) {
     make("th", { scope: "col", textContent: t(key) })));
   const [gameTeams, sumTeams] = [teams(points), teams(sums)];
   return [make("thead", {}, head), make("tbody", {},
-    ...names.map((name, seat) => row(name, points[seat], sums[seat])),
+    ...names.map((name, seat) => row(`${seat + 1} · ${name}`, points[seat], sums[seat])),
     row(t("teamA"), gameTeams[0], sumTeams[0]), row(t("teamB"), gameTeams[1], sumTeams[1]))];
 }
 
