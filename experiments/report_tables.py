@@ -1,9 +1,10 @@
-"""Puts the figures of results/*.json into docs/results.md: `python -m experiments.report_tables`.
+"""Puts the figures of results/*.json into pages of docs/: `python -m experiments.report_tables`.
 
-The page says where they go: between <!-- begin NAME --> and <!-- end NAME -->, NAME being one of
+A page says where they go: between <!-- begin NAME --> and <!-- end NAME -->, NAME being one of
 SECTIONS. Everything else on the page is written by hand and stays.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -19,8 +20,10 @@ from experiments.results import RESULTS, ROOT, points
 from experiments.techniques import PAPER as PAPER_TECHNIQUES
 from experiments.throughput import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
+from gongzhu_jax.network.weights import about_weights, shipped
 
 PAGE = ROOT / "docs" / "results.md"
+PAGES = (PAGE, ROOT / "docs" / "model_card.md")
 NOT_RUN = "not run"
 
 # Published strengths of the classical players: points of a deal (first team minus second) with
@@ -36,6 +39,10 @@ PUBLISHED_SEATS = {
     ("if random random random", "if"): ("Mr. If against three Mr. Randoms", "-2.3"),
     ("if random random random", "random"): ("those three Mr. Randoms", "-87.8"),
 }
+
+
+# Points over Mr. Greed of the paper's players.
+PAPER_STRENGTH = {"raw": "37", "scrofa-simple": "59.7 ± 3.3", "scrofa": "73.9 ± 3.3"}
 
 
 def classical(folder: Path) -> str:
@@ -150,11 +157,72 @@ def of_paper(name: str) -> Callable[[Path], str]:
     return section
 
 
+def strength(name: str) -> Callable[[Path], str]:
+    """The section of a result of `experiments.strength`."""
+
+    def section(folder: Path) -> str:
+        kept = read(folder, name)
+        if kept is None:
+            return NOT_RUN
+        lines = [["player", "paper", "points over Mr. Greed", "won", "drawn", "games per second"]]
+        for player, found in kept["result"]["rows"].items():
+            paper = PAPER_STRENGTH.get(player, "")
+            cells = _match_cells(found)
+            lines.append([player, paper, *cells, f"{found['games_per_second']:.1f}"])
+        return markdown(lines) + source(kept)
+
+    return section
+
+
+def belief(folder: Path) -> str:
+    """Likelihood of the true hands under each weighting."""
+    kept = read(folder, "belief_quality")
+    if kept is None:
+        return NOT_RUN
+    head = ["games of", "stage", "weights", "owner of a card", "deal, per card", "over uniform"]
+    lines = [[*head, "effective share"]]
+    for row in kept["result"]["rows"]:
+        gain = f"{row['gain']:.4f} ± {row['gain_standard_error']:.4f}"
+        figures = [f"{row['owners']:.4f}", f"{row['deal']:.4f}", gain]
+        share = f"{row['effective_share']:.2f}"
+        lines.append([row["kind"], row["stage"], row["weights"], *figures, share])
+    errors = [
+        f"{kind} {found['expected_calibration_error']:.3f}"
+        for kind, found in kept["result"]["calibration"].items()
+    ]
+    said = f"\n\nExpected calibration error of the belief: {', '.join(errors)}." if errors else ""
+    return markdown(lines) + said + source(kept)
+
+
+def shipped_weights(folder: Path) -> str:
+    """The file of the shipped network and the run behind it."""
+    path = shipped()
+    if not path.is_file():
+        return NOT_RUN
+    about = about_weights(path)
+    lines = [
+        ["", ""],
+        ["size", f"{path.stat().st_size / 1e6:.2f} MB"],
+        ["SHA-256", f"`{hashlib.sha256(path.read_bytes()).hexdigest()}`"],
+        ["trained by", f"`{about['command']}`"],
+        ["commit", f"`{about['commit']}`"],
+        ["seed", str(about["config"]["seed"])],
+        ["games", f"{about['games']:,}"],
+        ["hours of training, on two CPU cores", f"{about['hours']:.2f}"],
+        ["epoch", str(about["epoch"])],
+    ]
+    return markdown(lines)
+
+
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "classical": classical,
     "techniques": techniques,
     "training": training,
     "oracle-gap": oracle_gap,
+    "strength": strength("strength"),
+    "strength-development": strength("strength_development"),
+    "belief": belief,
+    "shipped": shipped_weights,
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "openspiel": openspiel,
@@ -205,7 +273,8 @@ def _match_cells(found: dict[str, Any]) -> tuple[str, str, str]:
 
 def main() -> int:
     try:
-        PAGE.write_text(regenerate(PAGE.read_text()))
+        for page in PAGES:
+            page.write_text(regenerate(page.read_text()))
     except (GongzhuError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
