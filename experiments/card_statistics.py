@@ -7,12 +7,13 @@ a card counts wherever it is legal. The correction factor is exp(-beta regret), 
 loss against the best legal card by the policy network, which is given the averaged input as in IEC.
 The value of playing a card is that of one visit with the value network, all hands known. Nearly all
 of its variance is the luck of the deal, which says nothing about cards, so the spread is the
-standard deviation of a card's value against the mean over the legal cards of the position.
+standard deviation of a card's value against the mean over the legal cards of the position. The
+policy_spread is the same for what the policy network says, which does not know the hands.
 
-The result has `cards` by name: positions, correction_factor and spread, each with its
-standard_error over games (bootstrap), and the paper's; `factor_correlation` and
-`spread_correlation` of ours and the paper's over the 52 cards; `interrupted`. Pictures are
-<picture>_factor.png and <picture>_spread.png.
+The result has `cards` by name: positions, correction_factor, spread and policy_spread, each with
+its standard_error over games (bootstrap), and the paper's; `factor_correlation`,
+`spread_correlation` and `policy_spread_correlation` of ours and the paper's over the 52 cards;
+`interrupted`. Pictures are <picture>_factor.png and <picture>_spread.png.
 """
 
 import sys
@@ -37,6 +38,7 @@ from gongzhu_jax.evaluation.stats import number
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES
 from gongzhu_jax.network.features import encode_averaged
+from gongzhu_jax.network.policy_value import POLICY_SHARPNESS
 from gongzhu_jax.network.registry import Network
 from gongzhu_jax.network.registry import make as make_network
 from gongzhu_jax.network.weights import load_weights
@@ -55,6 +57,13 @@ class CardStatisticsSettings(PlaySettings):
             raise ConfigError("beta must be 0 or more")
 
 
+def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
+    """Values [games, 52] against the mean over those that count; 0 for the others."""
+    known = jnp.where(counted, values, 0.0)
+    mean = jnp.sum(known, axis=1) / jnp.maximum(jnp.sum(counted, axis=1), 1)
+    return jnp.where(counted, known - mean[:, None], 0.0)
+
+
 def make_measure(network: Network, beta: float) -> MeasureFn:
     """Sums of factors and of relative values at one stage, [games, 52]."""
 
@@ -62,14 +71,15 @@ def make_measure(network: Network, beta: float) -> MeasureFn:
         legal = jax.vmap(env.legal_mask)(states)
         counted = legal & (jnp.sum(legal, axis=1, keepdims=True) > 1)
         logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
-        value = jnp.where(counted, visit_once(network, params, key, states), 0.0)
-        mean = jnp.sum(value, axis=1) / jnp.maximum(jnp.sum(counted, axis=1), 1)
-        relative = jnp.where(counted, value - mean[:, None], 0.0)
+        value = relative(visit_once(network, params, key, states), counted)
+        policy = relative(logits / POLICY_SHARPNESS, counted)
         return {
             "count": counted.astype(jnp.float32),
             "factor": jnp.where(counted, correction_factors(logits, legal, beta), 0.0),
-            "value": relative,
-            "square": jnp.square(relative),
+            "value": value,
+            "square": jnp.square(value),
+            "policy": policy,
+            "policy_square": jnp.square(policy),
         }
 
     return measure
@@ -81,6 +91,7 @@ def summarise(sums: dict[str, np.ndarray]) -> dict[str, Any]:
     count = sums["count"].sum(axis=0)
     factor, factor_error = with_errors(mean_of("factor"), sums)
     spread, spread_error = with_errors(deviation_of("value", "square"), sums)
+    policy, policy_error = with_errors(deviation_of("policy", "policy_square"), sums)
     cards = {
         name: {
             "positions": int(count[card]),
@@ -89,6 +100,8 @@ def summarise(sums: dict[str, np.ndarray]) -> dict[str, Any]:
             "paper_correction_factor": float(published["correction_factor"][card]),
             "spread": number(spread[card]),
             "spread_standard_error": number(spread_error[card]),
+            "policy_spread": number(policy[card]),
+            "policy_spread_standard_error": number(policy_error[card]),
             "paper_spread": float(published["spread"][card]),
         }
         for card, name in enumerate(CARD_NAMES)
@@ -97,6 +110,7 @@ def summarise(sums: dict[str, np.ndarray]) -> dict[str, Any]:
         "cards": cards,
         "factor_correlation": _correlation(factor, published["correction_factor"]),
         "spread_correlation": _correlation(spread, published["spread"]),
+        "policy_spread_correlation": _correlation(policy, published["spread"]),
         "interrupted": False,
     }
 

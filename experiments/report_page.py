@@ -25,6 +25,7 @@ th:first-child, td:first-child { text-align: left; } th { background: var(--soft
 .wide { overflow-x: auto; } .wide table { font-size: .85rem; white-space: nowrap; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; background: white; border-radius: 4px; }
 figcaption, .source { font-size: .85rem; opacity: .75; } caption { text-align: left; opacity: .85; }
+.facts td { text-align: left; overflow-wrap: anywhere; }
 nav { columns: 2; } .missing { opacity: .6; } code { font-size: .85em; overflow-wrap: anywhere; }
 """
 

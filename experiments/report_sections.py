@@ -6,8 +6,9 @@ from itertools import combinations
 from typing import Any
 
 from experiments import card_values, inputs, round_robin, techniques, topologies
+from experiments.card_plots import SUIT_TITLES
 from experiments.results import points
-from gongzhu_jax.game.cards import RANK_NAMES, SUIT_NAMES
+from gongzhu_jax.game.cards import RANK_NAMES
 
 Lines = list[list[str]]
 """Cells of a table; the first line has the heads."""
@@ -151,17 +152,23 @@ def _example(name: str, groups: list[list[dict[str, Any]]]) -> Table:
 
 def card_statistics_section(result: dict[str, Any]) -> Section:
     words = "Positions of self-play with a choice; errors by bootstrap over games. "
-    for kind, name in (("factor", "correction factors"), ("spread", "spreads")):
+    for kind, name in (
+        ("factor", "correction factors"),
+        ("spread", "spreads"),
+        ("policy_spread", "spreads (by the policy)"),
+    ):
         found = result[f"{kind}_correlation"]
         if found is not None:
             words += f"Over the 52 cards, ours and the paper's {name} correlate with {found:.2f}. "
     words += (
         "The paper calls the second figure a variance and does not say of what; ours is the "
-        "standard deviation of the value of playing the card against the mean of the legal cards."
+        "standard deviation of the value of playing the card against the mean of the legal cards, "
+        "by the value network, which knows all hands, and by the policy, which does not."
     )
     tables = [
-        _by_card(result["cards"], "correction_factor", "Mean correction factor: ours (paper)", 3),
-        _by_card(result["cards"], "spread", "Spread of values in points: ours (paper)", 1),
+        _by_card(result["cards"], "correction_factor", "Mean correction factor: ours (paper)"),
+        _by_card(result["cards"], "spread", "Spread of values in points: ours (paper)"),
+        _by_card(result["cards"], "policy_spread", "Spread by the policy, points: ours (paper)"),
     ]
     pictures = {
         "cards_factor.png": "Mean correction factor by card",
@@ -170,15 +177,18 @@ def card_statistics_section(result: dict[str, Any]) -> Section:
     return Section("Correction factor and spread of values by card", words, tables, pictures)
 
 
-def _by_card(cards: dict[str, Any], name: str, caption: str, digits: int) -> Table:
-    lines = [["suit", *RANK_NAMES]]
-    for suit in SUIT_NAMES:
-        line = [suit]
-        for rank in RANK_NAMES:
-            row = cards[suit + rank]
-            ours = "-" if row[name] is None else f"{row[name]:.{digits}f}"
-            line.append(f"{ours} ({row[f'paper_{name}']:.{digits}f})")
-        lines.append(line)
+def _by_card(cards: dict[str, Any], name: str, caption: str) -> Table:
+    digits = 3 if name == "correction_factor" else 1
+    paper = f"paper_{name.removeprefix('policy_')}"
+
+    def cell(row: dict[str, Any]) -> str:
+        ours, error = row[name], row[f"{name}_standard_error"]
+        text = "-" if ours is None else f"{ours:.{digits}f}"
+        text += "" if error is None else f" ± {error:.{digits}f}"
+        return f"{text} ({row[paper]:.{digits}f})"
+
+    lines = [["", *SUIT_TITLES.values()]]
+    lines += [[rank, *(cell(cards[suit + rank]) for suit in SUIT_TITLES)] for rank in RANK_NAMES]
     return Table(caption, lines)
 
 
