@@ -86,7 +86,10 @@ def test_two_hundred_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     with in_process(tmp_path / "load.sqlite") as (arena, _):
         address = arena.http.removeprefix("http://")
         assert load.main(["--address", address, "--tables", "200", "--games", "2"]) == 0
-    assert "400 games at 200 tables" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "400 games at 200 tables" in said
+    with capsys.disabled():
+        print(said)
 
 
 @pytest.mark.slow
