@@ -107,8 +107,8 @@ def test_round_robin(tmp_path, parts, capsys):
     assert result["deals"] == 6
     assert "epsilon" in capsys.readouterr().out
     assert len(list(parts.iterdir())) == 3
-    expected = play_match(mixed_player, high_player, standard_deals("development", 6), batch=64)
-    assert result["matrix"][2][1] == pytest.approx(expected.mean)
+    expected = play_match(high_player, mixed_player, standard_deals("development", 6), batch=64)
+    assert result["matrix"][1][2] == pytest.approx(expected.mean)
 
 
 def test_interrupted_round_robin_goes_on(tmp_path, parts, monkeypatch, capsys):
