@@ -35,8 +35,8 @@ class StrengthSettings(PlaySettings):
 
 
 def make_player(settings: StrengthSettings, name: str) -> players.Player:
-    """The player of that name, or of `name:label` with options of its own."""
-    kind = name.split(":")[0]
+    """The player of that name, or of `name@label` with options of its own."""
+    kind = name.split("@")[0]
     options = dict(settings.options.get(name, {}))
     if settings.checkpoint is not None and "checkpoint" in players.option_names(kind):
         options.setdefault("checkpoint", settings.checkpoint)

@@ -91,8 +91,8 @@ class TrainBeliefSettings:
 
 
 def make_player(name: str, options: Mapping[str, Mapping[str, Any]]) -> players.Player:
-    """A player of a mixture: a name, or `name:label` for a second kind with options of its own."""
-    return players.make(name.split(":")[0], **options.get(name, {}))
+    """A player of a mixture: a name, or `name@label` for a second kind with options of its own."""
+    return players.make(name.split("@")[0], **options.get(name, {}))
 
 
 def make_evaluate(settings: TrainBeliefSettings):
