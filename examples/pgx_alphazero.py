@@ -42,7 +42,10 @@ def recurrent_fn(params, key, action, state):
     # The winner of a trick leads the next: the same team may move twice in a row.
     sign = jnp.where((state.current_player - mover) % 2 == 0, 1.0, -1.0)
     discount = jnp.where(state.terminated, 0.0, sign)
-    return mctx.RecurrentFnOutput(reward, discount, logits, value), state
+    output = mctx.RecurrentFnOutput(
+        reward=reward, discount=discount, prior_logits=logits, value=value
+    )
+    return output, state
 
 
 def selfplay(params, key, games, simulations, steps):
@@ -55,7 +58,7 @@ def selfplay(params, key, games, simulations, steps):
         found = mctx.gumbel_muzero_policy(
             params,
             search_key,
-            mctx.RootFnOutput(logits, value, state),
+            mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state),
             recurrent_fn,
             simulations,
             invalid_actions=~state.legal_action_mask,

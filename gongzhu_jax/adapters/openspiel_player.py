@@ -13,9 +13,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental import io_callback
 
 from gongzhu_jax.adapters.extras import needs_extra
+from gongzhu_jax.adapters.host_calls import call_host
 from gongzhu_jax.adapters.host_game import HostGame
 from gongzhu_jax.game.view import PublicView
 from gongzhu_jax.inference.sampling import sample
@@ -70,11 +70,9 @@ def from_step(name: str, config: Any, step: StepFn, num_deals: int) -> Player:
         seeds = jax.vmap(lambda key: jax.random.bits(key, (), jnp.uint32))(seed_keys)
         deals = jax.vmap(lambda key, view: sample(key, view, num_deals))(deal_keys, views)
         cards = jax.ShapeDtypeStruct(seeds.shape, jnp.int8)
-        # Not `pure_callback`: compilers move that out of loops, to where there is no such game.
-        return io_callback(decide, cards, seeds, views, deals)
+        return call_host(decide, cards, seeds, views, deals)
 
-    def decide(seeds: Any, views: PublicView, deals: Any) -> np.ndarray:
-        seeds, views, deals = jax.tree.map(np.asarray, (seeds, views, deals))
+    def decide(seeds: np.ndarray, views: PublicView, deals: np.ndarray) -> np.ndarray:
         chosen: dict[bytes, int] = {}
         cards = []
         for game, seed in enumerate(seeds.tolist()):
