@@ -77,7 +77,7 @@ def write(path: str | os.PathLike[str], records: Iterable[Record]) -> None:
     lines = []
     for number, record in enumerate(records, start=1):
         try:
-            line = _to_line(record)
+            line = to_line(record)
             parse(line)
         except (GongzhuError, TypeError, ValueError) as error:
             raise RecordError(f"record {number} cannot be written: {error}") from error
@@ -140,7 +140,7 @@ def parse(line: str) -> Record:
     )
 
 
-def _to_line(record: Record) -> str:
+def to_line(record: Record) -> str:
     fields = {
         "rules": env.RULES_VERSION,
         "deal": record.deal,

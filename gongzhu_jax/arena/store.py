@@ -19,7 +19,7 @@ from typing import Any
 
 from gongzhu_jax.errors import ArenaError, ConfigError
 from gongzhu_jax.records import Record
-from gongzhu_jax.records import _to_line as to_line
+from gongzhu_jax.records import to_line
 
 SCHEMA_VERSION = 1
 _SCHEMA = """
