@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gongzhu_jax.errors import ArenaError, ConfigError
-from gongzhu_jax.records import Record
-from gongzhu_jax.records import to_line
+from gongzhu_jax.records import Record, to_line
 
 SCHEMA_VERSION = 1
 _SCHEMA = """
