@@ -8,8 +8,3 @@ MAX_MARGIN = int(2 * (ALL_HEARTS + PLAIN_POINTS.max()) - PLAIN_POINTS.min())
 
 SIGNS = tuple(1 if seat % 2 == 0 else -1 for seat in range(NUM_SEATS))
 """Of the margin of seats 0 and 2, for each seat."""
-
-
-def by_seat(margin: float) -> list[float]:
-    """The margin of each seat from that of seats 0 and 2."""
-    return [float(margin) * sign for sign in SIGNS]

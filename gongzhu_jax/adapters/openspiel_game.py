@@ -16,10 +16,10 @@ import jax
 import numpy as np
 
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.host_game import HostGame
 from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.game import checks
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.host_game import HostGame
 from gongzhu_jax.game.render import render_hand
 from gongzhu_jax.game.view import PublicView, make_view
 from gongzhu_jax.inference import sampling

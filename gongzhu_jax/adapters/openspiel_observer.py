@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.host_game import HostGame
 from gongzhu_jax.game.cards import CARD_NAMES, NOBODY, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.host_game import HostGame
 
 with needs_extra("openspiel"):
     import pyspiel

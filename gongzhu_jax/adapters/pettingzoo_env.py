@@ -15,11 +15,11 @@ import numpy as np
 
 from gongzhu_jax.adapters import drawing, observation
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.host_game import HostGame
 from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.errors import ConfigError, IllegalPlayError
 from gongzhu_jax.game import checks
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
+from gongzhu_jax.game.host_game import HostGame
 from gongzhu_jax.game.render import render
 from gongzhu_jax.game.view import PublicView, view
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gongzhu_jax import players, records
 from gongzhu_jax.arena.hall import position
-from gongzhu_jax.arena.host_game import HostGame
 from gongzhu_jax.arena.leaderboard import leaderboard
 from gongzhu_jax.arena.messages import PROTOCOL, Name, Token
 from gongzhu_jax.arena.service import Service
+from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.env import RULES_VERSION
 from gongzhu_jax.version import __version__
@@ -175,7 +175,7 @@ async def game_opinion(
     knew."""
     row = await asyncio.to_thread(arena.store.game, game_id)
     record = records.parse(row["record"])
-    before = HostGame(record.deal, record.leader)
+    before = TableGame(record.deal, record.leader)
     for card in record.plays[:stage]:
         before.play(card)
     return await arena.own.analyse(position(before))

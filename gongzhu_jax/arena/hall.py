@@ -13,11 +13,11 @@ import numpy as np
 from gongzhu_jax import players
 from gongzhu_jax.arena import messages, table
 from gongzhu_jax.arena.connection import Connection, to_text
-from gongzhu_jax.arena.host_game import HostGame
 from gongzhu_jax.arena.own_players import OwnPlayers, Position
 from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.store import Store
 from gongzhu_jax.arena.table import Ask, By, Deal, Effect, GameKey, Send, Table, TableRules
+from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.cards import NUM_RANKS, NUM_SEATS
 
@@ -338,9 +338,9 @@ class Hall:
         connection.send(_seated(at, seat, token) | {"match": at.rules.match})
 
 
-def position(game: HostGame) -> Position:
+def position(game: TableGame) -> Position:
     """What the seat to move knows. From here on nothing else of the game is used."""
-    seat = game.to_move
+    seat = game.mover
     return Position(seat, tuple(sorted(game.hands[seat])), game.leader, tuple(game.plays))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gongzhu_jax.arena.host_game import HostGame
+from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.game.cards import CARD_NAMES
 
 
@@ -10,9 +10,9 @@ def names(cards) -> list[str]:
     return [CARD_NAMES[card] for card in cards]
 
 
-def seat_view(game: HostGame, seat: int) -> dict[str, Any]:
+def seat_view(game: TableGame, seat: int) -> dict[str, Any]:
     """The view of `seat`: its hand, what everybody saw, and what follows from these."""
-    to_move = None if game.over else game.to_move
+    to_move = None if game.is_over else game.mover
     return {
         "seat": seat,
         "hand": names(sorted(game.hands[seat])),
@@ -32,7 +32,7 @@ def trick_json(leader: int, cards: list[int]) -> dict[str, Any]:
     return {"leader": leader, "cards": names(cards)}
 
 
-def last_trick_json(game: HostGame) -> dict[str, Any] | None:
+def last_trick_json(game: TableGame) -> dict[str, Any] | None:
     last = game.last_trick()
     if last is None:
         return None

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gongzhu_jax.arena.host_game import HostGame
 from gongzhu_jax.arena.seat_view import last_trick_json, names, seat_view
+from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError, IllegalPlayError
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_SEATS
 from gongzhu_jax.records import Record
@@ -146,7 +146,7 @@ class Table:
         self.rules = rules
         self.seats = [Seat(player=player) for player in seats]
         self.phase = Phase.WAITING
-        self.game: HostGame | None = None
+        self.game: TableGame | None = None
         self.deal: Deal | None = None
         self.games_finished = 0
         self.totals = [0] * NUM_SEATS  # points of each seat over the games of this table
@@ -198,7 +198,7 @@ class Table:
         effects: list[Effect] = [self._announce()]
         if not any(other.token for other in self.seats):
             return [*effects, *self.close("everybody has left")]
-        if self.game is not None and self.phase is Phase.PLAYING and self.game.to_move == seat:
+        if self.game is not None and self.phase is Phase.PLAYING and self.game.mover == seat:
             effects += self._next(now)
         return effects
 
@@ -230,14 +230,14 @@ class Table:
     def start(self, now: float) -> list[Effect]:
         """Deals the next game."""
         self.deal = self._deal_fn(self.games_finished)
-        self.game = HostGame(self.deal.owners, self.deal.leader)
+        self.game = TableGame(self.deal.owners, self.deal.leader)
         self.phase = Phase.PLAYING
         self._late = []
         self._names = tuple(place.label or "nobody" for place in self.seats)
         for place in self.seats:
             place.ready = False
         effects: list[Effect] = [Opened(), self._announce()]
-        others = [seat for seat in self._clients() if seat != self.game.to_move]
+        others = [seat for seat in self._clients() if seat != self.game.mover]
         effects += [self._view(seat, now) for seat in others]
         return effects + self._next(now)
 
@@ -250,10 +250,10 @@ class Table:
         if stage != game.stage:
             when = "late" if stage < game.stage else "early"
             raise ArenaError(when, f"play {stage} was meant, the table is at play {game.stage}")
-        if seat != game.to_move:
-            raise ArenaError("turn", f"it is the turn of seat {game.to_move}, not of seat {seat}")
+        if seat != game.mover:
+            raise ArenaError("turn", f"it is the turn of seat {game.mover}, not of seat {seat}")
         try:
-            winner = game.play(card)
+            winner = game.play_checked(card)
         except IllegalPlayError as error:
             raise ArenaError("illegal", str(error)) from error
         self._since = now
@@ -273,15 +273,15 @@ class Table:
         ]
         if winner is not None:
             effects.append(self._trick_end())
-        return effects + (self._finish() if game.over else self._next(now))
+        return effects + (self._finish() if game.is_over else self._next(now))
 
     def clock_play(self, now: float, by: By = By.CLOCK) -> list[Effect]:
         """Plays the lowest legal card for the seat to move."""
         game = self.game
         if game is None or self.phase is not Phase.PLAYING:
             raise ArenaError("phase", "no game is being played")
-        self._late.append([game.to_move, game.stage, by])
-        return self.play(game.to_move, game.stage, game.legal()[0], now, by)
+        self._late.append([game.mover, game.stage, by])
+        return self.play(game.mover, game.stage, game.legal()[0], now, by)
 
     def tick(self, now: float) -> list[Effect]:
         """What the passing of time brings."""
@@ -314,7 +314,7 @@ class Table:
                     "scores": scores,
                     "totals": self.totals,
                     "hands": [
-                        names(c for c in range(len(game.owners)) if game.owners[c] == seat)
+                        names(c for c in range(len(game.dealt)) if game.dealt[c] == seat)
                         for seat in range(NUM_SEATS)
                     ],
                     "plays": names(game.plays),
@@ -362,13 +362,13 @@ class Table:
         """Seconds until the clock makes the move to come."""
         return None if self._deadline is None else round(max(0.0, self._deadline - now), 1)
 
-    def analysed_game(self, seat: int, stage: int) -> HostGame:
+    def analysed_game(self, seat: int, stage: int) -> TableGame:
         """The game, if `seat` may ask now what an expert would think of its view."""
         if not self.rules.analysis:
             raise ArenaError("forbidden", "this table was made without analysis")
         if self.game is None or self.phase is not Phase.PLAYING:
             raise ArenaError("phase", "no game is being played")
-        if self.game.to_move != seat or self.game.stage != stage:
+        if self.game.mover != seat or self.game.stage != stage:
             raise ArenaError("turn", "only the move to come can be analysed, by its player")
         return self.game
 
@@ -399,7 +399,7 @@ class Table:
     def _view(self, seat: int, now: float) -> Send:
         """Everything that a seat may know, as it is its turn, or the game begins or goes on."""
         assert self.game is not None
-        turn = self.phase is Phase.PLAYING and self.game.to_move == seat
+        turn = self.phase is Phase.PLAYING and self.game.mover == seat
         message = {
             "type": "turn" if turn else "view",
             "table": self.id,
@@ -423,7 +423,7 @@ class Table:
     def _next(self, now: float) -> list[Effect]:
         """Gets the next card: from a client, from one of our players, or by itself."""
         assert self.game is not None
-        seat = self.game.to_move
+        seat = self.game.mover
         place = self.seats[seat]
         if place.token is not None:
             self._deadline = now + self.rules.move_seconds
@@ -446,7 +446,7 @@ class Table:
         return [
             Store(
                 Record(
-                    deal=tuple(self.game.owners),
+                    deal=tuple(self.game.dealt),
                     leader=self.game.leader,
                     plays=tuple(self.game.plays),
                     players=self._names,

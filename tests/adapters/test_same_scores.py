@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.adapters import openspiel_game, pettingzoo_env
-from gongzhu_jax.adapters.host_game import HostGame
 from gongzhu_jax.adapters.openspiel_game import state_of
 from gongzhu_jax.adapters.pgx_env import GongzhuEnv
 from gongzhu_jax.game import env, replay_checked
+from gongzhu_jax.game.host_game import HostGame
 from tests.oracle.rules import Game, card_id, random_game
 
 GAMES = 1000

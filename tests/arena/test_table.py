@@ -162,7 +162,7 @@ def test_our_players_are_asked_only_when_there_is_a_choice() -> None:
     while at.phase is Phase.PLAYING:
         asks = [e for e in effects if isinstance(e, Ask)]
         assert at.game is not None
-        seat, legal = at.game.to_move, at.game.legal()
+        seat, legal = at.game.mover, at.game.legal()
         if asks:
             assert len(legal) > 1
             assert (asks[0].seat, asks[0].stage) == (seat, at.game.stage)
@@ -178,7 +178,7 @@ def test_leaving_hands_the_seat_to_the_clock_at_once() -> None:
         at.leave(seat, 2.0)
     assert at.game is not None
     while at.phase is Phase.PLAYING:
-        assert at.game.to_move == 0
+        assert at.game.mover == 0
         effects = at.play(0, at.game.stage, at.game.legal()[0], 3.0)
     (store,) = [e for e in effects if isinstance(e, Store)]
     assert store.record.players == ("c0", "c1", "c2", "c3")

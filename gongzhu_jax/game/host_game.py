@@ -1,7 +1,8 @@
 """One game in plain Python, for programs that step games one by one on the host.
 
 There a call of a compiled program costs many times the rules themselves: a search of OpenSpiel
-plays thousands of cards for one decision. Inside a callback of such a program none may be made.
+plays thousands of cards for one decision, a server has hundreds of tables. Inside a callback of a
+compiled program none may be made. Tests hold the two together.
 """
 
 import random
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from gongzhu_jax.adapters.margins import by_seat
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import (
     HEARTS,
@@ -187,7 +187,8 @@ class HostGame:
     def margins(self) -> list[float]:
         """For each seat, the points of its team minus those of the other team."""
         points = self.scores()
-        return by_seat(points[0] + points[2] - points[1] - points[3])
+        margin = float(points[0] + points[2] - points[1] - points[3])
+        return [margin, -margin, margin, -margin]
 
 
 def _score(cards: set[int]) -> int:

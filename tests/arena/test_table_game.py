@@ -5,7 +5,7 @@ import random
 import pytest
 
 from gongzhu_jax import records
-from gongzhu_jax.arena.host_game import HostGame
+from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game.cards import NUM_CARDS, POINT_CARDS, card_ids
 from tests.oracle.rules import Game, score
@@ -13,21 +13,21 @@ from tests.oracle.rules import Game, score
 _POINT_CARDS = set(POINT_CARDS.tolist())
 
 
-def random_game(seed: int) -> tuple[HostGame, Game]:
+def random_game(seed: int) -> tuple[TableGame, Game]:
     """A random game, held against the plain rules at every play."""
     rng = random.Random(seed)
     owners = [seat for seat in range(4) for _ in range(13)]
     rng.shuffle(owners)
-    ours, truth = HostGame(owners, seed % 4), Game(owners, seed % 4)
+    ours, truth = TableGame(owners, seed % 4), Game(owners, seed % 4)
     while not truth.is_terminal():
-        assert not ours.over
-        assert ours.to_move == truth.player_to_move()
+        assert not ours.is_over
+        assert ours.mover == truth.player_to_move()
         assert ours.legal() == sorted(truth.legal())
         assert ours.scores() == [score(cards) for cards in truth.taken]
         card = rng.choice(ours.legal())
-        ours.play(card)
+        ours.play_checked(card)
         truth.play(card)
-    assert ours.over
+    assert ours.is_over
     return ours, truth
 
 
@@ -41,7 +41,7 @@ def test_random_games_agree_with_the_plain_rules() -> None:
 def test_records_of_games_replay_by_the_compiled_rules() -> None:
     games = [random_game(seed)[0] for seed in range(64)]
     found = [
-        records.Record(g.owners, g.leader, tuple(g.plays), ("a", "b", "c", "d"), tuple(g.scores()))
+        records.Record(g.dealt, g.leader, tuple(g.plays), ("a", "b", "c", "d"), tuple(g.scores()))
         for g in games
     ]
     replayed = records.replay_records(found)
@@ -61,18 +61,19 @@ def test_records_of_games_replay_by_the_compiled_rules() -> None:
     ],
 )
 def test_scores_by_hand(cards: str, points: int) -> None:
-    game = HostGame([seat for seat in range(4) for _ in range(13)], 0)
-    game.taken[2] = card_ids(cards)
-    assert set(game.taken[2]) <= _POINT_CARDS
+    game = TableGame([seat for seat in range(4) for _ in range(13)], 0)
+    for card in card_ids(cards):
+        assert card in _POINT_CARDS
+        game.taken_by[card] = 2
     assert game.scores() == [0, 0, points, 0]
 
 
 def test_an_illegal_play_changes_nothing() -> None:
     owners = [card % 4 for card in range(NUM_CARDS)]
-    game = HostGame(owners, 0)
-    game.play(0)
-    before = (list(game.plays), [set(hand) for hand in game.hands])
+    game = TableGame(owners, 0)
+    game.play_checked(0)
+    before = (list(game.plays), [list(hand) for hand in game.hands])
     for card, reason in ((13, "follow S"), (0, "does not hold"), (2, "does not hold")):
         with pytest.raises(IllegalPlayError, match=reason):
-            game.play(card)
+            game.play_checked(card)
     assert (game.plays, game.hands) == before
