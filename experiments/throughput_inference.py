@@ -28,8 +28,8 @@ def run(
     players: Sequence[str] = ("scrofa", "scrofa-simple", "raw"),
     decisions: int = 128,
     chunk: int | None = None,
-    batches: Sequence[int] = (64, 128, 256, 512, 1024),
-    rounds: int = 3,
+    batches: Sequence[int] = (64, 128, 256),
+    rounds: int = 2,
     seconds: float = 1.0,
     seed: int = 0,
 ) -> dict[str, Any]:
