@@ -104,6 +104,24 @@ def speed(subject: str) -> Callable[[Path], str]:
     return section
 
 
+def full_player(folder: Path) -> str:
+    """One evaluation of the full player, and how long it took."""
+    kept = read(folder, "match-scrofa-greed")
+    if kept is None:
+        return NOT_RUN
+    found = kept["result"]
+    lines = [
+        ["match", "paper", "points", "won", "drawn", "minutes"],
+        [
+            "ScrofaZero (SS with IEC, 9 scenarios, 10 + 2 x legal) over Mr. Greed",
+            PAPER_STRENGTH["scrofa"],
+            *_match_cells(found),
+            f"{found['seconds'] / 60:.1f}",
+        ],
+    ]
+    return markdown(lines) + source(kept)
+
+
 def openspiel(folder: Path) -> str:
     """OpenSpiel's IS-MCTS against Mr. Greed."""
     kept = read(folder, "match-openspiel-ismcts-greed")
@@ -221,6 +239,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
     "strength-development": strength("strength_development"),
+    "full-player": full_player,
     "belief": belief,
     "shipped": shipped_weights,
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
