@@ -247,6 +247,7 @@ def test_deals_are_uniform_within_a_stratum(views) -> None:
     _check_uniform(_by_stratum(views, chosen, cards, repeats=400))
 
 
+@pytest.mark.slow
 def test_without_key_cards_deals_are_uniform(views) -> None:
     """Whether the lists have run out or no key cards are wanted."""
     none: dict[int, list[int]] = {i: [] for i in range(len(RECORDS))}

@@ -89,7 +89,7 @@ def test_the_window_fills_up(one_device: Run) -> None:
     same(third, 1, second, 1)
     # Other games than in the epoch whose place they take, and than in the other one.
     deals = [first.state.holder[0, :, 0], second.state.holder[1, :, 0], third.state.holder[0, :, 0]]
-    assert len({tuple(deal) for epoch in deals for deal in epoch.tolist()}) == 3 * 8
+    assert len({tuple(deal) for epoch in deals for deal in epoch.tolist()}) == 3 * 16
 
 
 def same(window: Any, slot: int, other: Any, other_slot: int) -> None:
