@@ -91,6 +91,10 @@ def topologies_section(result: dict[str, Any]) -> Section:
         seconds = f"{row['training_seconds']:.0f} s"
         cells = [published, points(row), str(row["deals"]), f"{row['trained_on']} games", seconds]
         lines.append([name, count, *cells])
+    for name, (printed, published) in topologies.PAPER.items():
+        if name not in result["rows"]:
+            count = f"(paper {int(printed):,})"
+            lines.append([name, count, published, "not run at this scale", "", "", ""])
     return Section(
         "Network topologies",
         "Every network starts from zero and learns from the same number of games; then its raw "

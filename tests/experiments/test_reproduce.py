@@ -138,6 +138,7 @@ def test_topologies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real: bool)
     assert read(out) == before
     lines = SECTIONS["topologies"](before).tables[0].lines
     assert lines[1][0] == "compact"
+    assert [line[0] for line in lines[2:]] == list(topologies.PAPER)  # those that were not run
     assert topologies.main(["networks=[compact]", "deals_of.fc16=2"]) == 2
 
 
