@@ -29,7 +29,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from experiments.results import RESULTS, write_result
+from experiments.results import RESULTS, recorded, write_result
 from experiments.settings import KeptSettings, PlaySettings
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
@@ -65,7 +65,7 @@ def command(name: str, settings: type[S]) -> Callable[[Callable[[S, str], int]],
         @functools.wraps(run)
         def main(arguments: Sequence[str] | None = None) -> int:
             arguments = sys.argv[1:] if arguments is None else arguments
-            line = shlex.join(["python", "-m", f"experiments.{name}", *arguments])
+            line = recorded(shlex.join(["python", "-m", f"experiments.{name}", *arguments]))
             codes = [DONE]
 
             def job(config: DictConfig) -> None:

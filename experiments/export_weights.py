@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.cli import DONE, command
+from experiments.results import recorded
 from experiments.tracking import LOG_NAME, read_log
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
@@ -43,7 +44,7 @@ def main(settings: ExportSettings, line: str) -> int:
     header = run.about(kind, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
     about = {
-        "command": header["command"],
+        "command": recorded(header["command"]),
         "commit": header["commit"],
         "config": header["config"],
         "epoch": epoch,

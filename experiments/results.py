@@ -39,6 +39,11 @@ def _time(work: Callable[[], Any], calls: int) -> float:
     return time.perf_counter() - start
 
 
+def recorded(line: str) -> str:
+    """A command line without what only names a place on one machine and changes no result."""
+    return " ".join(word for word in line.split() if not word.startswith("compilation_cache="))
+
+
 def points(found: Mapping[str, Any]) -> str:
     """An estimate's summary as text: mean and standard error."""
     error = found["standard_error"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.cli import DONE, command
 from experiments.plots import plot_training
-from experiments.results import ROOT, print_table, write_result
+from experiments.results import ROOT, print_table, recorded, write_result
 from experiments.tracking import LOG_NAME, read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import CheckpointError
@@ -46,7 +46,7 @@ def summarise(directory: str | Path) -> dict[str, Any]:
         if "wpg" in row
     ]
     return {
-        "run_command": about["command"],
+        "run_command": recorded(about["command"]),
         "run_commit": about["commit"],
         "run_config": about["config"],
         "games": rows[-1]["games"],
