@@ -16,13 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.errors import CheckpointError, ConfigError
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS, NUM_TRICKS
 from gongzhu_jax.game.view import PublicView, unseen_mask
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
 from gongzhu_jax.network.policy_value import SkipBlock
 from gongzhu_jax.network.weights import SUFFIX, read_weights, restore_params
 
-NUM_TRICKS = NUM_CARDS // NUM_SEATS
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 

@@ -15,8 +15,7 @@ from flax import struct
 
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_RANKS
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints
-
-SIZES = NUM_RANKS + 1
+from gongzhu_jax.inference.sampling import SIZES
 
 
 class OddsTable(struct.PyTreeNode):
