@@ -20,10 +20,11 @@ from experiments.progress import progress
 from experiments.results import commit
 from experiments.tracking import RunLog, read_log
 from gongzhu_jax import players, runtime
-from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import play_match, standard_deals
-from gongzhu_jax.network.registry import NetworkConfig
+from gongzhu_jax.network.registry import NetworkConfig, Params
+from gongzhu_jax.network.weights import SUFFIX, about_weights, load_weights
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, TrainingConfig, train
 
@@ -31,6 +32,7 @@ from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, Traini
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
     directory: str
+    start: str | None
     epochs: int
     seed: int
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -47,10 +49,10 @@ class TrainSettings:
         if self.evaluate_deals < 0:
             raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
 
-    @property
-    def training(self) -> TrainingConfig:
+    def training(self, start: str | None = None) -> TrainingConfig:
+        """`start` is the digest of the parameters that the run starts from."""
         return TrainingConfig(
-            self.epochs, self.seed, self.network, self.search, self.selfplay, self.learner
+            self.epochs, self.seed, self.network, self.search, self.selfplay, self.learner, start
         )
 
     @property
@@ -60,7 +62,7 @@ class TrainSettings:
 
 def load_preset(name: str) -> TrainingConfig:
     """The training configuration of a preset."""
-    return load_settings("train", TrainSettings, [f"preset={name}"]).training
+    return load_settings("train", TrainSettings, [f"preset={name}"]).training()
 
 
 class StopSignal:
@@ -104,9 +106,24 @@ def main(settings: TrainSettings, line: str) -> int:
     return DONE
 
 
+def starting_point(settings: TrainSettings) -> tuple[Params | None, dict[str, Any]]:
+    """The parameters of the weights file `start`, and what the file says of itself."""
+    if settings.start is None:
+        return None, {}
+    path = Path(settings.start)
+    if path.suffix != SUFFIX:
+        raise ConfigError(f"start must be a weights file (*{SUFFIX}), not {path}")
+    network, params = load_weights(path)
+    if network != settings.network:
+        raise ConfigError(f"{path} has the network {network}, this run {settings.network}")
+    return params, {"start": about_weights(path)}
+
+
 def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
     """One stretch of a run; returns its log so far."""
-    config, directory = settings.training, Path(settings.directory)
+    directory = Path(settings.directory)
+    params, about = starting_point(settings)
+    config = settings.training(None if params is None else digest(params))
 
     def start(**options: Any) -> Any:
         return train(
@@ -114,8 +131,9 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
             runtime.games_mesh(),
             Checkpoints(directory),
             settings.schedule,
+            params,
             evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
-            about={"command": line, "commit": commit()},
+            about={"command": line, "commit": commit(), **about},
             **options,
         )
 

@@ -67,6 +67,7 @@ class TrainingConfig:
     search: SearchConfig = field(default_factory=lambda: SearchConfig(search_forced=True))
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
+    start: str | None = None  # digest of the parameters it starts from; None: random ones
 
     def __post_init__(self) -> None:
         if self.epochs < 1:

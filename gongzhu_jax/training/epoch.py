@@ -8,8 +8,9 @@ import jax.numpy as jnp
 from flax import struct
 from jax.sharding import Mesh, PartitionSpec
 
+from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.registry import Network, make
+from gongzhu_jax.network.registry import Network, Params, make
 from gongzhu_jax.runtime import GAMES, on_all, over_games
 from gongzhu_jax.search.mcts import network_policy_value
 from gongzhu_jax.training.config import TrainingConfig
@@ -42,8 +43,8 @@ def state_shardings(config: TrainingConfig, mesh: Mesh) -> TrainState:
     return shardings.replace(window=jax.tree.map(lambda _: split, shape.window))
 
 
-def init_state(config: TrainingConfig, mesh: Mesh) -> TrainState:
-    """The state before the first epoch."""
+def init_state(config: TrainingConfig, mesh: Mesh, params: Params | None = None) -> TrainState:
+    """The state before the first epoch; `params` are those that `config.start` is the digest of."""
     if config.selfplay.games % mesh.size:
         raise ConfigError(
             f"{config.selfplay.games} games per epoch do not divide over {mesh.size} devices"
@@ -52,8 +53,26 @@ def init_state(config: TrainingConfig, mesh: Mesh) -> TrainState:
         raise ConfigError(
             f"minibatches of {config.learner.minibatch} do not divide over {mesh.size} devices"
         )
+    if config.start != (None if params is None else digest(params)):
+        raise ConfigError("the parameters are not the ones that the run starts from")
     init = functools.partial(_init, config)
-    return jax.jit(init, out_shardings=state_shardings(config, mesh))()
+    state = jax.jit(init, out_shardings=state_shardings(config, mesh))()
+    return state if params is None else state.replace(learner=_started(state.learner, params))
+
+
+def _started(learner: Learner, params: Params) -> Learner:
+    """With other parameters in the place of the random ones."""
+    if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, learner.params):
+        raise ConfigError("the parameters to start from belong to another network")
+
+    def placed() -> Params:  # a copy each: the two are donated separately
+        return jax.tree.map(
+            lambda new, old: jax.device_put(jnp.array(new, old.dtype), old.sharding),
+            params,
+            learner.params,
+        )
+
+    return learner.replace(params=placed(), average=placed())
 
 
 def _init(config: TrainingConfig) -> TrainState:

@@ -54,9 +54,11 @@ def train(
     mesh: Mesh,
     checkpoints: Checkpoints,
     schedule: Schedule,
+    params: Params | None = None,
     **options: Any,
 ) -> TrainState:
-    """Self-play and learning; `options` as in `run_epochs`."""
+    """Self-play and learning, from `params` if the run starts from given ones; `options` as in
+    `run_epochs`."""
     compiled = compile_epoch(config, mesh)
 
     def run_epoch(state: TrainState) -> tuple[TrainState, Mapping[str, float]]:
@@ -64,7 +66,7 @@ def train(
         jax.block_until_ready(state)
         return state, _figures(config, metrics)
 
-    start = init_state(config, mesh)
+    start = init_state(config, mesh, params)
     return run_epochs(config, start, run_epoch, checkpoints, schedule, **options)
 
 
