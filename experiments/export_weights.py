@@ -1,29 +1,40 @@
 """Makes a weights file of a checkpoint: `python -m experiments.export_weights`.
 
-    python -m experiments.export_weights checkpoint=runs/compact/last/2400
+    python -m experiments.export_weights checkpoint=runs/compact/last/2000
+    python -m experiments.export_weights kind=belief checkpoint=runs/belief/last/300
 
 Without `output` it replaces the weights that are shipped with the package. The file says which run
-its parameters come from: command, configuration, commit, games and hours.
+its parameters come from: command, configuration, commit, games and hours; and `start`, the same of
+the weights that the run started from, if there were any: their games and hours are not in its own.
 """
 
 import hashlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from experiments.cli import DONE, command
 from experiments.results import recorded
 from experiments.tracking import LOG_NAME, read_log
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.weights import load_weights, save_weights, shipped
+from gongzhu_jax.inference import belief
+from gongzhu_jax.network import weights
 
 TYPES = ("float16", "float32")
+KINDS: dict[str, tuple[Callable[[Path], tuple[Any, Any]], Callable[[], Path]]] = {
+    weights.POLICY_VALUE: (weights.load_weights, weights.shipped),
+    belief.KIND: (belief.load_belief, belief.shipped),
+}
+"""kind -> how its checkpoints are read, and the file that comes with the package."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportSettings:
     checkpoint: str
+    kind: str
     output: str | None
     dtype: str
 
@@ -31,6 +42,8 @@ class ExportSettings:
         path = Path(self.checkpoint)
         if not path.name.isdigit() or path.parent.name not in ("last", "best"):
             raise ConfigError("checkpoint must be one of a run, such as runs/compact/last/100")
+        if self.kind not in KINDS:
+            raise ConfigError(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
         if self.dtype not in TYPES:
             raise ConfigError(f"dtype must be one of {', '.join(TYPES)}, not {self.dtype!r}")
 
@@ -39,7 +52,8 @@ class ExportSettings:
 def main(settings: ExportSettings, line: str) -> int:
     path = Path(settings.checkpoint)
     kind, epoch = path.parent.name, int(path.name)
-    network, params = load_weights(path)
+    load, default = KINDS[settings.kind]
+    network, params = load(path)
     run = Checkpoints(path.parent.parent)
     header = run.about(kind, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
@@ -52,8 +66,10 @@ def main(settings: ExportSettings, line: str) -> int:
         "hours": rows[-1]["seconds"] / 3600,
         "export": line,
     }
-    output = shipped() if settings.output is None else Path(settings.output)
-    save_weights(output, network, params, about, settings.dtype)
+    if "start" in header:
+        about["start"] = header["start"]
+    output = default() if settings.output is None else Path(settings.output)
+    weights.save_weights(output, network, params, about, settings.dtype, settings.kind)
     size = output.stat().st_size / 1e6
     print(
         f"{output.name}: {size:.2f} MB, SHA-256 {hashlib.sha256(output.read_bytes()).hexdigest()}"

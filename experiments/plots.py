@@ -15,22 +15,23 @@ PAPER_FULL = {"games": 266_240, "mean": 73.9, "standard_error": 3.3}  # SS with 
 LEVELS = {"Mr. Greed": 0.0, "Mr. If (paper)": -80.3, "Mr. Random (paper)": -275.2}
 
 
-def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None:
-    """WPG of a run by games and by hours beside the published run, and its losses."""
-    points = [row for row in rows if "wpg" in row]
+def plot_training(
+    points: Sequence[Mapping[str, float]], rows: Sequence[Mapping[str, float]], path: str | Path
+) -> None:
+    """WPG by games and by hours (`points`) beside the published run, and losses (`rows`)."""
     published = published_curve()
     figure, (by_games, by_hours, losses) = plt.subplots(1, 3, figsize=(15, 4.5))
-    for axes, x, scale, published_x, label, first in (
-        (by_games, "games", 1.0, "games", "games", 1000.0),
-        (by_hours, "seconds", 3600.0, "wallclock_hours_since_start", "hours", 0.01),
+    for axes, x, published_x, first in (
+        (by_games, "games", "games", 1000.0),
+        (by_hours, "hours", "wallclock_hours_since_start", 0.01),
     ):
         axes.errorbar(
-            [row[x] / scale for row in points],
+            [row[x] for row in points],
             [row["wpg"] for row in points],
             [row["wpg_stderr"] for row in points],
             fmt="o-",
             markersize=3,
-            label="this run",
+            label="ours",
         )
         axes.errorbar(
             [max(row[published_x], first) for row in published],  # the axis has no 0
@@ -46,16 +47,15 @@ def plot_training(rows: Sequence[Mapping[str, float]], path: str | Path) -> None
             axes.annotate(
                 name, (0.01, level), xycoords=("axes fraction", "data"), fontsize=8, va="bottom"
             )
-        axes.set(xscale="log", xlabel=label, ylabel="raw network, points over Mr. Greed")
+        axes.set(xscale="log", xlabel=x, ylabel="raw network, points over Mr. Greed")
         axes.legend(loc="lower right")
     games = [row["games"] for row in rows]
-    losses.plot(games, [row["policy_loss"] for row in rows], label="policy, KL")
-    losses.set(xlabel="games", ylabel="policy loss")
+    losses.plot(games, [row["policy_loss"] for row in rows], color="C0")
+    losses.set(xlabel="games of the last run")
+    losses.set_ylabel("policy loss, KL", color="C0")
     right = losses.twinx()
-    right.plot(games, [row["value_loss"] for row in rows], color="C1", label="value, points")
-    right.set_ylabel("value loss")
-    losses.legend(loc="upper left")
-    right.legend(loc="upper right")
+    right.plot(games, [row["value_loss"] for row in rows], color="C1")
+    right.set_ylabel("value loss, points", color="C1")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

@@ -20,7 +20,8 @@ from experiments.results import RESULTS, ROOT, points
 from experiments.techniques import PAPER as PAPER_TECHNIQUES
 from experiments.throughput import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
-from gongzhu_jax.network.weights import about_weights, shipped
+from gongzhu_jax.inference import belief as belief_weights
+from gongzhu_jax.network import weights
 
 PAGE = ROOT / "docs" / "results.md"
 PAGES = (PAGE, ROOT / "docs" / "model_card.md")
@@ -76,8 +77,8 @@ def techniques(folder: Path) -> str:
 
 
 def training(folder: Path) -> str:
-    """The curve of the compact network."""
-    kept = read(folder, "training_compact")
+    """The curve of the shipped network."""
+    kept = read(folder, "training")
     if kept is None:
         return NOT_RUN
     found = kept["result"]
@@ -85,8 +86,12 @@ def training(folder: Path) -> str:
     for point in found["points"]:
         wpg = f"{point['wpg']:.1f} ± {point['wpg_stderr']:.1f}"
         lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", wpg])
-    made = f"\n\nTrained by `{found['run_command']}`, commit {found['run_commit'][:10]}."
-    return markdown(lines) + made + source(kept)
+    runs = [found["after"], found] if found["after"] else [found]
+    made = " Then ".join(
+        f"`{run['run_command']}`, commit {run['run_commit'][:10]}, until {run['games']:,} games."
+        for run in runs
+    )
+    return markdown(lines) + f"\n\nTrained by {made}" + source(kept)
 
 
 def speed(subject: str) -> Callable[[Path], str]:
@@ -213,22 +218,37 @@ def belief(folder: Path) -> str:
 
 
 def shipped_weights(folder: Path) -> str:
-    """The file of the shipped network and the run behind it."""
-    path = shipped()
+    """The file of the shipped network and the runs behind it, the last one first."""
+    return _weights_file(weights.shipped())
+
+
+def shipped_belief(folder: Path) -> str:
+    """The same of the shipped belief."""
+    return _weights_file(belief_weights.shipped())
+
+
+def _weights_file(path: Path) -> str:
     if not path.is_file():
         return NOT_RUN
-    about = about_weights(path)
+    about = weights.about_weights(path)
     lines = [
         ["", ""],
         ["size", f"{path.stat().st_size / 1e6:.2f} MB"],
         ["SHA-256", f"`{hashlib.sha256(path.read_bytes()).hexdigest()}`"],
-        ["trained by", f"`{about['command']}`"],
-        ["commit", f"`{about['commit']}`"],
-        ["seed", str(about["config"]["seed"])],
-        ["games", f"{about['games']:,}"],
-        ["hours of training, on two CPU cores", f"{about['hours']:.2f}"],
-        ["epoch", str(about["epoch"])],
     ]
+    run = about
+    while run is not None:
+        lines += [
+            ["trained by", f"`{run['command']}`"],
+            ["commit", f"`{run['commit']}`"],
+            ["seed", str(run["config"]["seed"])],
+            ["games", f"{run['games']:,}"],
+            ["hours of training, on two CPU cores", f"{run['hours']:.2f}"],
+            ["epoch", str(run["epoch"])],
+        ]
+        run = run.get("start")
+        if run is not None:
+            lines.append(["**started from weights**", ""])
     return markdown(lines)
 
 
@@ -242,6 +262,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "full-player": full_player,
     "belief": belief,
     "shipped": shipped_weights,
+    "shipped-belief": shipped_belief,
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "openspiel": openspiel,

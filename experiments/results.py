@@ -119,7 +119,7 @@ def print_table(
 ) -> None:
     """Rows with the same keys as a table; the keys are the heads."""
     table = Table(title=title)
-    for name in rows[0]:
+    for name in rows[0] if rows else ():
         table.add_column(name.replace("_", " "), justify="left" if name == "what" else "right")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -45,6 +45,21 @@ class RunLog:
         for name, value in row.items():
             if name != "epoch":
                 self._board.add_scalar(name, value, int(row["epoch"]))
+
+
+def curve_points(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """Of the epochs after which the network was measured: epoch, games, hours, WPG."""
+    return [
+        {
+            "epoch": row["epoch"],
+            "games": row["games"],
+            "hours": row["seconds"] / 3600,
+            "wpg": row["wpg"],
+            "wpg_stderr": row["wpg_stderr"],
+        }
+        for row in rows
+        if "wpg" in row
+    ]
 
 
 def read_log(path: str | Path) -> list[dict[str, float]]:

@@ -18,7 +18,7 @@ from experiments.cli import DONE, command, load_settings
 from experiments.plots import plot_training
 from experiments.progress import progress
 from experiments.results import commit
-from experiments.tracking import RunLog, read_log
+from experiments.tracking import RunLog, curve_points, read_log
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
@@ -140,7 +140,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
     what = f"epochs of {config.selfplay.games} games"
     rows = run_logged(start, directory, config.epochs, what, "wpg", _summary)
     if rows:
-        plot_training(rows, directory / "curve.png")
+        plot_training(curve_points(rows), rows, directory / "curve.png")
     return rows
 
 

@@ -4,8 +4,11 @@
 
 The result has the run's own command, configuration and commit, `points` (epoch, games, hours, wpg,
 wpg_stderr of the raw network on the development deals) and the totals; the picture goes to docs/.
+With `after`, the name of a result of this command, the curve of the run that this one started from
+comes first: games and hours are those of both.
 """
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,55 +16,80 @@ from typing import Any
 
 from experiments.cli import DONE, command
 from experiments.plots import plot_training
-from experiments.results import ROOT, print_table, recorded, write_result
-from experiments.tracking import LOG_NAME, read_log
+from experiments.results import RESULTS, ROOT, print_table, recorded, write_result
+from experiments.tracking import LOG_NAME, curve_points, read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
-from gongzhu_jax.errors import CheckpointError
+from gongzhu_jax.errors import CheckpointError, ConfigError
+
+RUN = ("run_command", "run_commit", "run_config", "games", "hours")
+"""What is said of a run beside its curve."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSettings:
     directory: str
     name: str
+    after: str | None
     picture: str
 
 
-def summarise(directory: str | Path) -> dict[str, Any]:
-    """The run in a folder, so far."""
+def summarise(directory: str | Path, after: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The run in a folder, so far; `after`: what this says of the run that it started from."""
     run = Checkpoints(directory)
     epochs = run.epochs(LAST)
     if not epochs:
         raise CheckpointError(f"there is no checkpoint in {directory}")
     about = run.about(LAST, epochs[-1])
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epochs[-1]]
+    _check_start(about, after, directory)
+    games, hours = (after["games"], after["hours"]) if after else (0, 0.0)
     points = [
-        {
-            "epoch": row["epoch"],
-            "games": row["games"],
-            "hours": row["seconds"] / 3600,
-            "wpg": row["wpg"],
-            "wpg_stderr": row["wpg_stderr"],
-        }
-        for row in rows
-        if "wpg" in row
+        point | {"games": point["games"] + games, "hours": point["hours"] + hours}
+        for point in curve_points(rows)
     ]
     return {
         "run_command": recorded(about["command"]),
         "run_commit": about["commit"],
         "run_config": about["config"],
-        "games": rows[-1]["games"],
-        "hours": rows[-1]["seconds"] / 3600,
-        "points": points,
+        "games": rows[-1]["games"] + games,
+        "hours": rows[-1]["seconds"] / 3600 + hours,
+        "points": (after["points"] if after else []) + points,
+        "after": {name: after[name] for name in RUN} if after else None,
     }
+
+
+def _check_start(about: dict[str, Any], after: dict[str, Any] | None, directory: str | Path):
+    """The run of `after` must be the one whose weights this run started from."""
+    start = about.get("start")
+    if (start is None) != (after is None):
+        raise ConfigError(
+            f"the run in {directory} started from "
+            + (
+                "nothing, so there is no `after`"
+                if start is None
+                else "weights: name their `after`"
+            )
+        )
+    if start is not None and after is not None and start["commit"] != after["run_commit"]:
+        raise ConfigError(f"the run in {directory} did not start from the run of `after`")
 
 
 @command("training_report", ReportSettings)
 def main(settings: ReportSettings, line: str) -> int:
-    found = summarise(settings.directory)
+    path = RESULTS / f"{settings.after}.json"
+    if settings.after is not None and not path.is_file():
+        raise ConfigError(f"there is no result {path.name}")
+    after = json.loads(path.read_text())["result"] if settings.after is not None else None
+    found = summarise(settings.directory, after)
     print_table(f"{found['games']} games in {found['hours']:.2f} hours", found["points"])
-    config = {"directory": settings.directory, "name": settings.name}
+    config = {
+        "directory": settings.directory,
+        "name": settings.name,
+        "after": settings.after,
+    }
     write_result(settings.name, found, line, config, found["run_config"]["seed"])
-    plot_training(read_log(Path(settings.directory) / LOG_NAME), ROOT / settings.picture)
+    rows = read_log(Path(settings.directory) / LOG_NAME)
+    plot_training(found["points"], rows, ROOT / settings.picture)
     return DONE
 
 

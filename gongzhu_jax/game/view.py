@@ -1,12 +1,14 @@
 """What one seat may know, and nothing else. Players of the hidden-hands game see only this."""
 
 from collections.abc import Iterable
+from dataclasses import fields
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
+from gongzhu_jax.errors import DealError
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import (
     NO_CARD,
@@ -127,6 +129,23 @@ def make_view(
     seats = np.asarray(found.seats)[: len(play_ids)].tolist()
     checks.check_known(seat, hand_ids, play_ids, seats)
     return found
+
+
+def check_view(view: PublicView) -> None:
+    """`view` is one that a seat to move can have: all that follows from its hand and history is
+    as it follows. For views from outside that were not made by `make_view`.
+
+    Raises:
+      CardError, DealError or IllegalPlayError, saying what is wrong.
+    """
+    plays = np.asarray(view.plays)[: int(view.stage)].tolist()
+    hand = np.flatnonzero(np.asarray(view.hand)).tolist()
+    rebuilt = make_view(int(view.seat), hand, int(np.asarray(view.leaders)[0]), plays)
+    for field in fields(PublicView):
+        if not np.array_equal(getattr(view, field.name), getattr(rebuilt, field.name)):
+            raise DealError(f"{field.name} of the view is not what follows from its history")
+    if int(view.to_move) != int(view.seat) or not hand:
+        raise DealError(f"seat {int(view.seat)} is not to move")
 
 
 @jax.jit

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.game.env import GameState
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.view import PublicView, check_view
 
 Params = Any
 BatchFn = Callable[[Params, jax.Array, PublicView], jax.Array]
@@ -49,9 +49,14 @@ class Player:
 
     def act(self, key: jax.Array | PublicView, view: PublicView | None = None) -> jax.Array:
         """The card, int8, for one view: `act(key, view)`, or `act(view)` where it does not matter
-        which of equally good choices is made. The view must be that of the seat to move."""
+        which of equally good choices is made. The view must be that of the seat to move.
+
+        Raises:
+          DealError or IllegalPlayError: no game has this view."""
         if view is None:
             key, view = jax.random.key(0), key  # ty: ignore[invalid-assignment]
+        if not isinstance(view.stage, jax.core.Tracer):
+            check_view(view)
         batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
         return self._compiled(self.params, *batch)[0]
 

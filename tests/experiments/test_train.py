@@ -12,9 +12,9 @@ from pathlib import Path
 import jax
 import pytest
 
-from experiments import train
+from experiments import export_weights, results, train, training_report
 from experiments.tracking import RunLog, read_log
-from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
+from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import registry as players
 
@@ -104,6 +104,37 @@ def test_a_run_in_process(tmp_path, monkeypatch):
     assert load_weights(tmp_path)[0].width == 8
 
 
+def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path, monkeypatch):
+    """Exported, trained further, and reported as one curve."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for module in (results, training_report):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
+    weights, second = tmp_path / "first.safetensors", tmp_path / "second"
+    checkpoint = f"checkpoint={undisturbed}/last/{EPOCHS}"
+    assert export_weights.main([checkpoint, f"output={weights}", "dtype=float32"]) == 0
+    options = ["preset=smoke", f"directory={second}", "epochs=2", "evaluate_deals=0"]
+    assert train.main([*options, f"start={weights}"]) == 0
+    about = Checkpoints(second).about(LAST, 2)
+    assert about["config"]["start"] == digest(load_weights(weights)[1])
+    assert about["start"]["epoch"] == EPOCHS
+    assert train.main(options) == 2  # without its start it is another run
+
+    report = [f"picture={tmp_path}/curve.png"]
+    first = [f"directory={undisturbed}", "name=first", *report]
+    assert training_report.main(first) == 0
+    both = [f"directory={second}", "name=both", "after=first", *report]
+    assert training_report.main(both) == 0
+    one, two = (
+        json.loads((tmp_path / f"{name}.json").read_text())["result"] for name in ("first", "both")
+    )
+    assert one["games"] == 16 * EPOCHS
+    assert two["games"] == 16 * (EPOCHS + 2)
+    assert two["after"]["games"] == one["games"]
+    assert two["hours"] > one["hours"]
+    assert training_report.main([*both[:2], *report]) == 2  # part of the story is missing
+    assert training_report.main([*first, "after=both"]) == 2
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -112,6 +143,8 @@ def test_a_run_in_process(tmp_path, monkeypatch):
         ("learner.minibatch=60", "do not divide into minibatches of 60"),
         ("epochs=many", "epochs"),
         ("preset=none", "preset/none"),
+        ("start=weights.txt", "start must be a weights file"),
+        ("start=none.safetensors", "cannot read weights"),
     ],
 )
 def test_bad_settings_are_one_line_and_exit_code_two(tmp_path, capsys, change, message):

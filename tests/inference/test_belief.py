@@ -13,11 +13,8 @@ from gongzhu_jax.game import env
 from gongzhu_jax.game.view import PublicView, unseen_mask, view
 from gongzhu_jax.inference import odds
 from gongzhu_jax.inference.belief import (
-    KIND,
     NUM_BELIEF_FEATURES,
-    BeliefConfig,
     encode_view,
-    init_belief,
     load_belief,
     log_odds,
 )
@@ -27,7 +24,7 @@ from gongzhu_jax.inference.explanation import believed_holders
 from gongzhu_jax.network.registry import NetworkConfig, make
 from gongzhu_jax.network.weights import save_weights
 from gongzhu_jax.players import scrofazero
-from tests import positions
+from tests import beliefs, positions
 
 STAGES = [0, 1, 3, 4, 17, 30, 42, 50, 51] * 2
 _encode = jax.jit(jax.vmap(encode_view))
@@ -84,13 +81,7 @@ DRAWS = 3000
 
 @pytest.fixture(scope="module")
 def belief_file(tmp_path_factory) -> Path:
-    """An untrained belief whose odds are far from even."""
-    config = BeliefConfig(stem=8, width=8, blocks=1)
-    params = init_belief(jax.random.key(0), config)
-    params = jax.tree.map(lambda leaf: 2 * leaf, params)
-    path = tmp_path_factory.mktemp("belief") / "small.safetensors"
-    save_weights(path, config, params, {}, "float32", KIND)
-    return path
+    return beliefs.save_small(tmp_path_factory.mktemp("belief"))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from gongzhu_jax import network, players
 from gongzhu_jax.game.view import view, with_deal
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.players import scrofazero
-from tests import positions
+from tests import beliefs, positions
 
 STAGES = (1, 6, 15, 20, 30, 35, 44)
 REDEALS = 3
@@ -46,9 +46,27 @@ def redealt():
     return jax.tree.map(lambda first, rest: np.concatenate([first[None], rest]), known, again)
 
 
+@pytest.fixture(scope="module")
+def belief_file(tmp_path_factory):
+    return beliefs.save_small(tmp_path_factory.mktemp("belief"))
+
+
+@pytest.mark.parametrize("sampler", ["uniform", "belief", "stratified-belief"])
+def test_hidden_cards_do_not_matter_to_the_belief(sampler, redealt, belief_file):
+    net = network.make(network.NetworkConfig(width=8, blocks=1, stem=8))
+    options = {"sampler": sampler, "weights": "belief", "draws": 9, "base": 0, "per_legal": 1}
+    params = net.init(jax.random.key(0))
+    _check(
+        players.from_network("scrofa", net.config, params, belief=belief_file, **options), redealt
+    )
+
+
 @pytest.mark.parametrize("name", players.names())
 def test_hidden_cards_do_not_matter(name, redealt):
-    player = _make(name)
+    _check(_make(name), redealt)
+
+
+def _check(player: players.Player, redealt) -> None:
     keys = jax.random.split(jax.random.key(1), len(STAGES))
     act = jax.jit(player.act_batch)
     true, *others = (

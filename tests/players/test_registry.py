@@ -1,11 +1,14 @@
 """Players by name."""
 
 import jax
+import numpy as np
 import pytest
 
 from gongzhu_jax import players
-from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.errors import DealError, IllegalPlayError, PlayerError
+from gongzhu_jax.game import env
 from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.view import view as view_of
 from tests import positions
 
 CLASSICAL = ("random", "if", "greed")
@@ -50,6 +53,36 @@ def test_one_view(name):
     card = players.make(name).act(jax.random.key(0), view)
     assert card.dtype == "int8"
     assert legal_mask(view)[card]
+
+
+def _with(view, **changes):
+    return view.replace(**{name: np.asarray(value) for name, value in changes.items()})
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda v: {"voids": ~np.asarray(v.voids)}, DealError, "voids of the view"),
+        (lambda v: {"hand_sizes": v.hand_sizes[::-1]}, DealError, "hand_sizes of the view"),
+        (lambda v: {"taken_by": -np.ones(52, np.int8)}, DealError, "taken_by of the view"),
+        (lambda v: {"plays": np.full(52, v.plays[0])}, IllegalPlayError, "already played"),
+        (lambda v: {"hand": np.zeros(52, bool)}, DealError, "must hold 12 cards"),
+        (lambda v: {"to_move": (v.to_move + 1) % 4}, DealError, "to_move of the view"),
+        (lambda v: {"seat": np.int8(9)}, DealError, "seat must be a seat"),
+    ],
+)
+def test_a_wrong_history_is_an_error(change, error, message):
+    view = positions.take(positions.random_views(0, [5]), 0)
+    with pytest.raises(error, match=message):
+        players.make("random").act(jax.random.key(0), _with(view, **change(view)))
+
+
+def test_only_the_seat_to_move_is_asked():
+    states = positions.random_states(0, [5])
+    state = positions.take(states, 0)
+    other = view_of(state, (env.player_to_move(state) + 1) % 4)
+    with pytest.raises(DealError, match="is not to move"):
+        players.make("random").act(other)
 
 
 def test_no_closed_form_is_said_so():

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import NetworkConfig, make
 from gongzhu_jax.runtime import games_mesh
@@ -73,6 +74,24 @@ def test_the_number_of_devices_does_not_matter(one_device: Run, eight_devices: R
         np.testing.assert_allclose(one.losses, eight.losses, rtol=1e-4)
         assert one.selfplay.demanded == eight.selfplay.demanded
         assert one.selfplay.margin == eight.selfplay.margin
+
+
+def test_starts_from_given_parameters() -> None:
+    """Those that the configuration names by their digest, and no others."""
+    mesh = games_mesh(jax.devices()[:2])
+    network = make(CONFIG.network)
+    params = network.init(jax.random.key(5))
+    config = replace(CONFIG, start=digest(params))
+    state = init_state(config, mesh, params)
+    for learnt in (state.learner.params, state.learner.average):
+        jax.tree.map(np.testing.assert_array_equal, learnt, params)
+    others = network.init(jax.random.key(6))
+    for wrong, given in ((config, others), (config, None), (CONFIG, params)):
+        with pytest.raises(ConfigError, match="not the ones"):
+            init_state(wrong, mesh, given)
+    wide = make(replace(CONFIG.network, width=24)).init(jax.random.key(5))
+    with pytest.raises(ConfigError, match="another network"):
+        init_state(replace(CONFIG, start=digest(wide)), mesh, wide)
 
 
 def test_the_window_fills_up(one_device: Run) -> None:
