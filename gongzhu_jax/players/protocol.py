@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.game.env import GameState
@@ -55,9 +56,10 @@ class Player:
           DealError or IllegalPlayError: no game has this view."""
         if view is None:
             key, view = jax.random.key(0), key  # ty: ignore[invalid-assignment]
-        if not isinstance(view.stage, jax.core.Tracer):
-            check_view(view)
-        batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
+        known: PublicView = view  # ty: ignore[invalid-assignment]
+        if not isinstance(known.stage, Tracer):
+            check_view(known)
+        batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, known))
         return self._compiled(self.params, *batch)[0]
 
     def probabilities(self, view: PublicView) -> jax.Array:
