@@ -16,7 +16,7 @@ probability stated: how many, mean stated, share true; and the expected calibrat
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,10 @@ from gongzhu_jax.network.registry import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
 UNIFORM, BELIEF = "uniform", "belief"
-PARTS = {"trick 1": (0, 1), "tricks 2-4": (1, 4), "tricks 5-8": (4, 8), "tricks 9-12": (8, 12)}
+PARTS = {"trick 1": (0, 1), "trick 2": (1, 2)} | {
+    f"tricks {first + 1}-{first + 2}": (first, first + 2) for first in range(2, 12, 2)
+}
+"""Stages of the game: the tricks of each, counted from 0."""
 BINS = 10
 
 
@@ -73,28 +76,37 @@ class BeliefSettings(PlaySettings):
             raise ConfigError("kinds must name at least one player")
 
 
-LogsFn = Callable[[PublicView, jax.Array], jax.Array]
-"""(views [G], holders [G, N, 52]) -> log weights [G, N]"""
+LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
+"""(views [G], holders [G, N, 52]) -> log weights [G, N] by name of the weighting"""
 
 
-def weightings(settings: BeliefSettings) -> dict[str, LogsFn]:
-    """All that are measured, by name, but the belief."""
+def weightings(settings: BeliefSettings) -> list[LogsFn]:
+    """All that are measured but the belief. Those that differ in beta only share what the network
+    says."""
     config, params = load_weights(settings.checkpoint)
     network = make_network(config)
 
-    def by_slices(weight: WeightConfig) -> LogsFn:
-        beta = jnp.float32(weight.beta)
-        return lambda views, holder: log_weights(params, views, holder, beta, network, weight)[0]
+    def by_slices(kind: str, slices: str, betas: list[float]) -> LogsFn:
+        weight = WeightConfig(weights=kind, slices=slices)
 
-    found: dict[str, LogsFn] = {UNIFORM: lambda views, holder: jnp.zeros(holder.shape[:2])}
-    for slices in ("important", "every"):
-        for beta in settings.iec:
-            found[f"iec {beta:g}, {slices}"] = by_slices(WeightConfig(beta=beta, slices=slices))
-    for beta in settings.bayes:
-        found[f"bayes {beta:g}, every"] = by_slices(
-            WeightConfig(weights="bayes", beta=beta, slices="every")
-        )
-    return found
+        def logs_of(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
+            def at(beta):
+                return log_weights(params, views, holder, beta, network, weight)[0]
+
+            found = jax.vmap(at)(jnp.array(betas, jnp.float32))
+            return {f"{kind} {b:g}, {slices}": found[i] for i, b in enumerate(betas)}
+
+        return logs_of
+
+    asked = [
+        ("iec", "important", settings.iec),
+        ("iec", "every", settings.iec),
+        ("bayes", "every", settings.bayes),
+    ]
+    return [
+        lambda views, holder: {UNIFORM: jnp.zeros(holder.shape[:2])},
+        *(by_slices(*each) for each in asked if each[2]),
+    ]
 
 
 def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array] | None:
@@ -107,9 +119,9 @@ def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array] |
 
 def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], list[list[float]]]:
     """Rows of one kind of player, and its calibration."""
-    named, odds_of = weightings(settings), belief_odds(settings)
+    weighted, odds_of = weightings(settings), belief_odds(settings)
     finals = final_states(players.make(kind, **settings.options.get(kind, {})), settings)
-    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, named, odds_of))
+    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, weighted, odds_of))
     found = []
     with progress(f"tricks of {kind}") as advance:
         for trick in range(12):
@@ -120,13 +132,11 @@ def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], 
             advance(trick + 1, 12)
     stacked: Any = jax.tree.map(lambda *parts: np.stack(parts), *found)  # [trick, ...]
     figures, bins = stacked
-    # As listed: what is compiled returns them by name.
-    order = [*named, *(name for name in figures if name not in named)]
-    figures = {name: figures[name] for name in order}
+    figures = {UNIFORM: figures[UNIFORM], **figures}  # first in the tables
     return _rows(kind, figures), bins.sum(axis=0).tolist()
 
 
-def _at_stage(key, states: env.GameState, settings, named: Mapping[str, LogsFn], odds_of):
+def _at_stage(key, states: env.GameState, settings, weighted: Sequence[LogsFn], odds_of):
     """Figures by weighting, each [3, G]: owners, deal, effective share; and calibration bins."""
     views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
     draw = ScenarioConfig(sampler="uniform", draws=settings.scenarios)
@@ -136,8 +146,10 @@ def _at_stage(key, states: env.GameState, settings, named: Mapping[str, LogsFn],
     unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
     deals = jax.vmap(log_count)(views)
     figures = {}
-    for name, logs_of in named.items():
-        logs = logs_of(views, with_truth)
+    logs_by_name: dict[str, jax.Array] = {}
+    for logs_of in weighted:
+        logs_by_name |= logs_of(views, with_truth)
+    for name, logs in logs_by_name.items():
         draws, truth = logs[:, :-1], logs[:, -1]
         mean = jax.nn.logsumexp(draws, axis=1) - jnp.log(draws.shape[1])
         figures[name] = _figures(views, states, drawn, draws, (truth - mean - deals) / unseen)

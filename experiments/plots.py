@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from experiments.belief_rows import FAMILIES, best_of
 from experiments.published import published_curve
 
 PAPER_FULL = {"games": 266_240, "mean": 73.9, "standard_error": 3.3}  # SS with IEC at the end
@@ -173,23 +174,26 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: str | P
 def plot_belief(
     rows: Sequence[Mapping[str, Any]], calibration: Mapping[str, Mapping[str, Any]], path: Path
 ) -> None:
-    """Gain of each weighting over uniform by part of the game, for each kind of player, and how
-    often what the belief states is true."""
+    """Gain of the best weightings over uniform by stage, for each kind of player, and how often what
+    the belief states is true."""
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
     figure, axes = plt.subplots(1, len(kinds) + 1, figsize=(5 * len(kinds) + 5, 4.5), squeeze=False)
     for place, kind in zip(axes[0], kinds, strict=False):
-        mine = [row for row in rows if row["kind"] == kind and row["weights"] != "uniform"]
-        for name in dict.fromkeys(row["weights"] for row in mine):
-            line = [row for row in mine if row["weights"] == name]
+        for family, label in FAMILIES.items():
+            line = [row for stage in stages if (row := best_of(rows, kind, stage, family))]
+            if family == "uniform" or not line:
+                continue
             place.errorbar(
                 [row["stage"] for row in line],
                 [row["gain"] for row in line],
                 [row["gain_standard_error"] for row in line],
                 marker="o",
                 markersize=3,
-                linewidth=2.5 if name == "belief" else 1,
-                label=name,
+                linewidth=2.5 if family == "belief" else 1,
+                label=label,
             )
+        place.tick_params(axis="x", rotation=30)
         place.axhline(0, color="0.8", linewidth=1)
         place.set(title=f"games of {kind}", ylabel="nats per unseen card better than uniform")
     axes[0, 0].legend(fontsize=7)

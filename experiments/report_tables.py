@@ -9,10 +9,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from experiments.belief_rows import FAMILIES, best_of
 from experiments.markdown import markdown
 from experiments.report_page import markdown_tables
 from experiments.report_sections import SECTIONS as PAPER_SECTIONS
@@ -202,19 +203,27 @@ def belief(folder: Path) -> str:
     kept = read(folder, "belief_quality")
     if kept is None:
         return NOT_RUN
-    head = ["games of", "stage", "weights", "owner of a card", "deal, per card", "over uniform"]
-    lines = [[*head, "effective share"]]
-    for row in kept["result"]["rows"]:
-        gain = f"{row['gain']:.4f} ± {row['gain_standard_error']:.4f}"
-        figures = [f"{row['owners']:.4f}", f"{row['deal']:.4f}", gain]
-        share = f"{row['effective_share']:.2f}"
-        lines.append([row["kind"], row["stage"], row["weights"], *figures, share])
+    rows = kept["result"]["rows"]
+    lines = [["games of", "stage", *FAMILIES.values(), "effective share of each"]]
+    for kind, stage in dict.fromkeys((row["kind"], row["stage"]) for row in rows):
+        best = [best_of(rows, kind, stage, family) for family in FAMILIES]
+        cells = [_likelihood(row) if row else NOT_RUN for row in best]
+        shares = " / ".join(f"{row['effective_share']:.2f}" for row in best[1:] if row)
+        lines.append([kind, stage, *cells, shares])
     errors = [
         f"{kind} {found['expected_calibration_error']:.3f}"
         for kind, found in kept["result"]["calibration"].items()
     ]
     said = f"\n\nExpected calibration error of the belief: {', '.join(errors)}." if errors else ""
     return markdown(lines) + said + source(kept)
+
+
+def _likelihood(row: Mapping[str, Any]) -> str:
+    if row["weights"] == "uniform":
+        return f"{row['deal']:.4f}"
+    setting = row["weights"].partition(" ")[2]
+    gain = f"{row['gain']:+.4f} ± {row['gain_standard_error']:.4f}"
+    return f"{gain} ({setting})" if setting else gain
 
 
 def shipped_weights(folder: Path) -> str:

@@ -182,10 +182,11 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     out, picture = tmp_path / "quality.json", tmp_path / "quality.png"
     arguments = [f"checkpoint={weights}", f"belief={belief}", f"output={out}"]
     arguments += [f"picture={picture}", "kinds=[raw]", "scenarios=6", "iec=[0.05]", "bayes=[0.1]"]
+    arguments.append("temper=[1.0]")
     assert belief_quality.main([*arguments, "deals=2", "batch=2"]) == 0
     assert picture.stat().st_size > 5000
     result = json.loads(out.read_text())["result"]
-    names = ["uniform", "iec 0.05, important", "iec 0.05, every", "bayes 0.1, every", "belief"]
+    names = ["uniform", "bayes 0.1, every", "belief", "iec 0.05, every", "iec 0.05, important"]
     assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
     for row in result["rows"]:
         assert 1 / 6 <= row["effective_share"] <= 1 + 1e-5
