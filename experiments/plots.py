@@ -174,8 +174,8 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: str | P
 def plot_belief(
     rows: Sequence[Mapping[str, Any]], calibration: Mapping[str, Mapping[str, Any]], path: Path
 ) -> None:
-    """Gain of the best weightings over uniform by stage, for each kind of player, and how often what
-    the belief states is true."""
+    """Gain of the best weightings over uniform by stage, for each kind of player, and how often
+    what the belief states is true."""
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     stages = list(dict.fromkeys(row["stage"] for row in rows))
     figure, axes = plt.subplots(1, len(kinds) + 1, figsize=(5 * len(kinds) + 5, 4.5), squeeze=False)
