@@ -1,7 +1,8 @@
 """Many tables of random bots at once: `python -m gongzhu_jax.arena.load [--tables 200]`.
 
-Needs a running server. Every seat is a connection of its own. Prints how long it took from a play
-to the next player's view, and checks that every game was kept and replays to its scores.
+Needs a running server. Every seat is a connection of its own, and bots play at once when it is
+their turn, so that a card is under way at every table all the time. Prints how long it took from
+a play to the next player's view, and checks that every game was kept and replays to its scores.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,10 @@ _AT_ONCE = 20  # connections opened at the same time
 class LoadTable:
     """Four bots at one table."""
 
-    def __init__(self, address: str, number: int, games: int) -> None:
+    def __init__(self, address: str, seed: str, games: int) -> None:
         self._address = address
         self._games = games
-        self._random = random.Random(number)
+        self._random = random.Random(seed)
         self._played = 0.0  # when the last card was sent
         self.waits: list[float] = []
         self.ended: list[dict[str, Any]] = []
@@ -67,16 +69,49 @@ class LoadTable:
                 event = await client.next_event(self.choose)
             if seat == 0:
                 self.ended.append(event)
+        await client.ask("leave", table=table, seat=seat)
 
 
-async def play_all(address: str, tables: int, games: int) -> list[LoadTable]:
+@dataclass(frozen=True)
+class Load:
+    """What the tables saw."""
+
+    games: int  # that were finished
+    wrong: int  # games that are lost, or kept with other scores
+    seconds: float
+    waits: np.ndarray  # seconds from a play to the next view, of all plays but the first ones
+
+    def summary(self) -> dict[str, Any]:
+        middle, high, most = (1000 * np.percentile(self.waits, [50, 99, 100])).round(1).tolist()
+        return {
+            "games": self.games,
+            "lost_or_wrong": self.wrong,
+            "seconds": round(self.seconds, 1),
+            "plays_per_second": round(len(self.waits) / self.seconds),
+            "median_ms": middle,
+            "p99_ms": high,
+            "most_ms": most,
+        }
+
+
+def run(address: str, tables: int, games: int, seed: str = "") -> Load:
+    """Plays `games` games at each of `tables` tables of the server at `address`, HOST:PORT."""
+    started = time.perf_counter()
+    made = asyncio.run(_play_all(f"ws://{address}/ws", tables, games, seed))
+    seconds = time.perf_counter() - started
+    ended = [end for table in made for end in table.ended]
+    wrong = tables * games - len(ended) + _count_wrong(f"http://{address}", ended)
+    return Load(len(ended), wrong, seconds, np.concatenate([table.waits for table in made]))
+
+
+async def _play_all(address: str, tables: int, games: int, seed: str) -> list[LoadTable]:
     gate, start = asyncio.Semaphore(_AT_ONCE), asyncio.Barrier(tables)
-    made = [LoadTable(address, number, games) for number in range(tables)]
+    made = [LoadTable(address, f"{seed} {number}", games) for number in range(tables)]
     await asyncio.gather(*(table.play(gate, start) for table in made))
     return made
 
 
-def check_kept(http: str, ended: list[dict[str, Any]]) -> int:
+def _count_wrong(http: str, ended: list[dict[str, Any]]) -> int:
     """How many of the games the server does not have, or has with other scores."""
     first = min(end["game"] for end in ended) - 1
     with urllib.request.urlopen(f"{http}/api/records.jsonl?after={first}", timeout=300) as answer:
@@ -93,18 +128,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--games", type=int, default=2, help="of each table")
     options = parser.parse_args(argv)
-    started = time.perf_counter()
-    made = asyncio.run(play_all(f"ws://{options.address}/ws", options.tables, options.games))
-    seconds = time.perf_counter() - started
-    waits = 1000 * np.concatenate([table.waits for table in made])
-    ended = [end for table in made for end in table.ended]
-    wrong = check_kept(f"http://{options.address}", ended)
-    middle, high, most = np.percentile(waits, [50, 99, 100])
+    load = run(options.address, options.tables, options.games)
+    found = load.summary()
     print(
-        f"{len(ended)} games at {options.tables} tables in {seconds:.1f} s; {wrong} lost or wrong"
+        f"{load.games} games at {options.tables} tables in {load.seconds:.1f} s; "
+        f"{load.wrong} lost or wrong"
     )
-    print(f"play to next view: median {middle:.1f} ms, p99 {high:.1f} ms, most {most:.1f} ms")
-    return int(wrong > 0 or len(ended) != options.tables * options.games)
+    print(
+        f"play to next view: median {found['median_ms']} ms, p99 {found['p99_ms']} ms, "
+        f"most {found['most_ms']} ms"
+    )
+    return int(load.wrong > 0)
 
 
 if __name__ == "__main__":

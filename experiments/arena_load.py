@@ -1,0 +1,82 @@
+"""The arena under load: `python -m experiments.arena_load [tables=200]`.
+
+Starts a server in a process of its own and lets random bots play at many tables at once, round
+after round. The result has `rounds`, each with what `gongzhu_jax.arena.load` says of it and the
+memory that the server held after it, the same over all rounds, `memory_at_start_mb`, and
+`interrupted`. Server and bots share the machine, so the times hold the work of both.
+"""
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.cli import command, finish
+from experiments.results import print_table
+from experiments.settings import KeptSettings
+from gongzhu_jax.arena import load
+from gongzhu_jax.arena.process import ServerProcess, serve
+from gongzhu_jax.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaLoadSettings(KeptSettings):
+    tables: int
+    games: int
+    rounds: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if min(self.tables, self.games, self.rounds) < 1:
+            raise ConfigError("tables, games and rounds must be at least 1")
+
+
+@command("arena_load", ArenaLoadSettings)
+def main(settings: ArenaLoadSettings, line: str) -> int:
+    tables = ("--tables", str(settings.tables), "--connections", str(4 * settings.tables))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve(Path(folder) / "arena.sqlite", *tables) as server,
+    ):
+        result = measure(server, settings)
+    print_table("the arena under load", result["rounds"])
+    return finish("arena_load", result, settings, line)
+
+
+def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
+    at_start = _megabytes(server)
+    rounds: list[dict[str, Any]] = []
+    loads: list[load.Load] = []
+    interrupted = False
+    try:
+        for number in range(settings.rounds):
+            seed = f"{settings.seed} {number}"
+            loads.append(load.run(server.address, settings.tables, settings.games, seed))
+            rounds.append({**loads[-1].summary(), "memory_mb": _megabytes(server)})
+    except KeyboardInterrupt:
+        if not rounds:
+            raise
+        interrupted = True
+    every = load.Load(
+        games=sum(found.games for found in loads),
+        wrong=sum(found.wrong for found in loads),
+        seconds=sum(found.seconds for found in loads),
+        waits=np.concatenate([found.waits for found in loads]),
+    )
+    return {
+        **every.summary(),
+        "memory_at_start_mb": at_start,
+        "rounds": rounds,
+        "interrupted": interrupted,
+    }
+
+
+def _megabytes(server: ServerProcess) -> float:
+    return round(server.resident_bytes() / 2**20, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

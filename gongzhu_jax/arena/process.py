@@ -1,0 +1,71 @@
+"""An arena in a process of its own, as a user starts it: for tests and measurements."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class ServerProcess:
+    address: str  # HOST:PORT
+    process: subprocess.Popen
+
+    def resident_bytes(self) -> int:
+        """Memory that the server holds now. Linux only."""
+        return resident_bytes(self.process.pid)
+
+
+@contextlib.contextmanager
+def serve(database: Path, *options: str) -> Generator[ServerProcess]:
+    """Starts the command on a free port, waits until it answers, and kills it at the end."""
+    port = _free_port()
+    command = [sys.executable, "-m", "gongzhu_jax.arena", "--port", str(port)]
+    process = subprocess.Popen(
+        [*command, "--database", str(database), *options], stdout=subprocess.DEVNULL
+    )
+    try:
+        address = f"{HOST}:{port}"
+        wait_until(lambda: process.poll() is not None or _answers(address), 120)
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with exit code {process.returncode}")
+        yield ServerProcess(address, process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def resident_bytes(pid: int) -> int:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("the server does not start")
+        time.sleep(0.02)
+
+
+def _free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind((HOST, 0))
+        return bound.getsockname()[1]
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{address}/api/info", timeout=5) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
