@@ -249,13 +249,15 @@ class Hall:
 
     def _send(self, at: Table, effect: Send) -> None:
         seats = range(NUM_SEATS) if effect.seat is None else [effect.seat]
-        found = {self._clients.get((at.id, seat)) for seat in seats} - {None}
-        if not found:
-            return
-        text = to_text(effect.message)
+        there = {self._clients.get((at.id, seat)) for seat in seats}
+        found = [
+            connection
+            for connection in there
+            if connection is not None and (effect.essential or not connection.turns_only)
+        ]
+        text = to_text(effect.message) if found else ""
         for connection in found:
-            if connection is not None and (effect.essential or not connection.turns_only):
-                connection.push(text)
+            connection.push(text)
 
     async def _ask(self, at: Table, ask: Ask, known: Position, key: GameKey) -> None:
         """Gets the card of one of our players."""
