@@ -20,8 +20,7 @@ class Connection:
         self.name: str | None = None  # set by "hello"
         self.registered = False
         self.turns_only = False
-        self.games_offered = 0  # in matches, at the same time
-        self.games_taken = 0
+        self.games_offered = 0  # of one match, at the same time
         self.seats: set[SeatKey] = set()
         self.outgoing: asyncio.Queue[str | None] = asyncio.Queue(limits.outgoing_messages + 1)
         self.rate = Rate(limits.messages_per_second, limits.message_burst, now)

@@ -19,8 +19,8 @@ from gongzhu_jax.evaluation.matches import MatchResult
 from gongzhu_jax.evaluation.tables import TableResult, rotate
 from gongzhu_jax.game.cards import NUM_SEATS
 
-OWN_GAMES = 4
-"""Games at a time that our players play in one match."""
+MOST_GAMES = 4
+"""Of one match at the same time, so that no match keeps our players from other tables."""
 MOST_MATCHES = 4
 
 log = logging.getLogger("gongzhu_jax.arena")
@@ -126,7 +126,7 @@ class Matches:
 
     def _games_at_once(self, chosen: MatchSettings) -> int:
         offers = [self._hall.programs.get(name) for name in (chosen.first, chosen.second)]
-        return min([OWN_GAMES, *(offer.games_offered for offer in offers if offer is not None)])
+        return min([MOST_GAMES, *(offer.games_offered for offer in offers if offer is not None)])
 
 
 def _rotated(chosen: MatchSettings, deals: Deals, deal: int, rotation: int) -> Deal:
