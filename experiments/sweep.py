@@ -6,7 +6,8 @@ deals. What is swept is any option of the player (`inference.*` and `search.*`, 
 the settings of `experiments.train`: a network is trained for the cell, then plays).
 
 Cells that differ in numbers that programs take as arguments (beta, exploration, temper) share one
-compiled program. A finished cell is kept: a sweep that was stopped goes on when it is started
+compiled program. Before the first cell is played, all are tried: settings that cannot be used end
+the sweep at once. A finished cell is kept: a sweep that was stopped goes on when it is started
 again. At the end results/sweeps/<name>/ has table.csv, table.json (values of the cell, points with
 standard error, win and draw rate, difference to the first cell paired by deal), lines.png and, for
 two settings, heat.png.
@@ -14,30 +15,39 @@ two settings, heat.png.
 
 import csv
 import hashlib
+import io
 import json
+import multiprocessing
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
-from experiments.cli import BAD_SETTINGS, DONE, command, load_settings
+from experiments.cli import BAD_SETTINGS, DONE, INTERRUPTED, command, load_settings
 from experiments.comparison import Pairing, compare
 from experiments.plots import plot_heat, plot_lines
+from experiments.ray_launcher import RaySettings, require_ray, run_on_ray
 from experiments.results import RESULTS, commit, points, print_table
 from experiments.settings import PlaySettings
 from experiments.train import TrainSettings, run_training
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
+from gongzhu_jax.players import Player
 from gongzhu_jax.records import write_whole
 
 SWEPT = ("inference", "search", "greed", "training")
 MULTIRUN = ("-m", "--multirun")
+LAUNCHERS = ("hydra", "ray")
+ELSEWHERE = ("hydra/launcher=", "launcher=ray")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +56,18 @@ class SweepSettings(PlaySettings):
     folder: str | None
     player: str
     checkpoint: str | None
+    launcher: str
+    ray: RaySettings = field(default_factory=RaySettings)
     inference: dict[str, Any] = field(default_factory=dict)
     search: dict[str, Any] = field(default_factory=dict)
     greed: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.launcher not in LAUNCHERS:
+            known = " or ".join(LAUNCHERS)
+            raise ConfigError(f"launcher must be {known}, not {self.launcher!r}")
 
     @property
     def directory(self) -> Path:
@@ -57,20 +75,33 @@ class SweepSettings(PlaySettings):
         return base / self.name
 
 
+_stopped: list[bool] = []
+"""Not empty after Ctrl-C, which ends one cell: Hydra would go on with the next one."""
+
+
 @command("sweep", SweepSettings)
 def run_cell(settings: SweepSettings, line: str) -> int:
     """One cell."""
+    if _stopped:
+        return INTERRUPTED
+    try:
+        return _play_cell(settings, line)
+    except KeyboardInterrupt:
+        _stopped.append(True)
+        raise
+
+
+def _play_cell(settings: SweepSettings, line: str) -> int:
     values = _swept(HydraConfig.get().overrides.task)
     checkpoint = settings.checkpoint
     if settings.training:
-        checkpoint = str(_train(settings, line))
-    options = {**settings.inference, **settings.search}
-    if checkpoint is not None:
-        options["checkpoint"] = checkpoint
+        directory, training = _training(settings)
+        rows = run_training(training, line)
+        if rows[-1]["epoch"] < training.epochs:
+            raise KeyboardInterrupt  # a network that is not finished must not play
+        checkpoint = str(directory)
     name = ", ".join(f"{key} {value}" for key, value in values.items()) or "as set"
-    pairing = Pairing(
-        name, players.make(settings.player, **options), players.make("greed", **settings.greed)
-    )
+    pairing = Pairing(name, *_players(settings, checkpoint))
     comparison = compare([pairing], settings, settings.directory / "parts")
     cell = {
         "values": values,
@@ -80,12 +111,24 @@ def run_cell(settings: SweepSettings, line: str) -> int:
         **comparison.rows[name],
         "margins": comparison.margins[name].tolist(),
     }
-    identity = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
-    path = settings.directory / "cells" / f"{identity}.json"
+    path = _cell_path(settings.directory, values)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(cell).encode())
     print(f"{name}: {points(cell)}")
     return DONE
+
+
+def _players(settings: SweepSettings, checkpoint: str | None) -> tuple[Player, Player]:
+    """The player of the cell and its opponent."""
+    options = {**settings.inference, **settings.search}
+    if checkpoint is not None:
+        options["checkpoint"] = checkpoint
+    return players.make(settings.player, **options), players.make("greed", **settings.greed)
+
+
+def _cell_path(directory: Path, values: Mapping[str, Any]) -> Path:
+    identity = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+    return directory / "cells" / f"{identity}.json"
 
 
 def _swept(overrides: Sequence[str]) -> dict[str, Any]:
@@ -103,14 +146,13 @@ def _plain(text: str) -> Any:
     return OmegaConf.to_container(OmegaConf.from_dotlist([f"value={text}"]))["value"]  # ty: ignore
 
 
-def _train(settings: SweepSettings, line: str) -> Path:
-    """Trains the network of the cell, or goes on with it; its folder."""
+def _training(settings: SweepSettings) -> tuple[Path, TrainSettings]:
+    """The folder of the cell's network and how it is trained."""
     changes = [f"{key}={value}" for key, value in _flat(settings.training)]
     identity = hashlib.sha256(" ".join(sorted(changes)).encode()).hexdigest()[:16]
     directory = settings.directory / "runs" / identity
     arguments = [*changes, f"directory={directory}", "evaluate_deals=0"]
-    run_training(load_settings("train", TrainSettings, arguments), line)
-    return directory
+    return directory, load_settings("train", TrainSettings, arguments)
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -125,8 +167,6 @@ def gather(directory: Path) -> list[dict[str, Any]]:
     """All finished cells of a sweep as a table, in order of their values; also as files and
     pictures."""
     cells = [json.loads(path.read_text()) for path in sorted((directory / "cells").glob("*.json"))]
-    if not cells:
-        raise ConfigError(f"there is no finished cell in {directory}")
     keys = sorted({key for cell in cells for key in cell["values"]})
     cells.sort(key=lambda cell: [_order(cell["values"].get(key)) for key in keys])
     first = np.array(cells[0]["margins"])
@@ -156,15 +196,68 @@ def _order(value: Any) -> tuple[int, Any]:
     return (0, value) if isinstance(value, int | float) else (1, str(value))
 
 
+def check(arguments: Sequence[str]) -> tuple[int, list[list[str]]]:
+    """Makes the players of all cells: a wrong one should be known before hours of others, and
+    launchers do not bring the exit codes of their processes back. The command lines of the
+    cells."""
+    lines: list[list[str]] = []
+
+    @command("sweep", SweepSettings)
+    def check_cell(settings: SweepSettings, line: str) -> int:
+        words = list(HydraConfig.get().overrides.task)
+        if _swept(words) in map(_swept, lines):
+            raise ConfigError(f"two cells are the same: only {', '.join(SWEPT)} can be swept")
+        lines.append(words)
+        if settings.launcher == "ray":
+            require_ray()
+        if settings.training:
+            _training(settings)[1].training()
+        settings.draw_deals()
+        _players(settings, settings.checkpoint)
+        return DONE
+
+    said = io.StringIO()
+    with redirect_stderr(said):
+        code = check_cell(arguments)
+    if code != DONE:  # one line, also where every cell has the same fault
+        print(said.getvalue().splitlines()[-1], file=sys.stderr)
+    return code, lines
+
+
+def worker(count: int) -> int:
+    """The number of this process among `count` of joblib, so that each takes another GPU."""
+    number = re.search(r"\d+$", multiprocessing.current_process().name)
+    return (int(number[0]) - 1) % count if number else 0
+
+
+OmegaConf.register_new_resolver("worker", worker, replace=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """All cells, then the table of those that are finished."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    code = run_cell(arguments)
-    if not any(flag in arguments for flag in MULTIRUN) or code == BAD_SETTINGS:
+    if not any(flag in arguments for flag in MULTIRUN):
+        return run_cell(arguments)
+    if any(word.startswith(ELSEWHERE) and not word.endswith("basic") for word in arguments):
+        # Other processes play: this one must not take memory of their GPUs.
+        jax.config.update("jax_platforms", "cpu")
+    own = [word for word in arguments if not word.lstrip("+~").startswith(("-", "hydra"))]
+    code, lines = check(["-m", *own])
+    if code != DONE:
         return code
-    chosen = [word for word in arguments if word.startswith(("name=", "folder="))]
-    rows = gather(load_settings("sweep", SweepSettings, chosen).directory)
-    print_table("points over two Mr. Greeds", rows)
+    settings = load_settings("sweep", SweepSettings, lines[0])
+    _stopped.clear()
+    if settings.launcher == "ray":
+        code = run_on_ray("experiments.sweep", "run_cell", lines, settings.ray)
+    else:
+        code = run_cell(arguments)
+    paths = [_cell_path(settings.directory, _swept(line)) for line in lines]
+    missing = sum(not path.is_file() for path in paths)
+    if missing < len(paths):
+        print_table("points over two Mr. Greeds", gather(settings.directory))
+    if missing and code == DONE:
+        print(f"error: {missing} of {len(paths)} cells failed", file=sys.stderr)
+        return BAD_SETTINGS
     return code
 
 

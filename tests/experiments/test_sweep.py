@@ -1,7 +1,10 @@
 """Sweeps: all cells, the same numbers as single runs, kept and gathered."""
 
 import csv
+import importlib.util
 import json
+import multiprocessing
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,6 +13,7 @@ from typing import Any
 
 import jax
 import pytest
+from omegaconf import OmegaConf
 
 from experiments import comparison, sweep
 from gongzhu_jax import players
@@ -67,40 +71,126 @@ def test_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> N
     assert sweep.main(["-m", *GRID, folder, "name=grid", *PLAY]) == 0
 
 
+@pytest.mark.usefixtures("simple_players")
+def test_stopped_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = []
+
+    def play(*args: Any, **options: Any) -> Any:
+        played.append(args)
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        return play_match(*args, **options)
+
+    monkeypatch.setattr(comparison, "play_match", play)
+    line = ["-m", *GRID, f"folder={tmp_path}", "name=grid", *PLAY]
+    assert sweep.main(line) == 130
+    assert len(played) == 2  # the cells after it were not started
+    assert len(json.loads((tmp_path / "grid" / "table.json").read_text())) == 1
+    assert sweep.main(line) == 0
+    assert len(played) == 2 + 3
+    assert len(json.loads((tmp_path / "grid" / "table.json").read_text())) == 4
+
+
 def test_bad_settings(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    arguments = ["-m", "inference.betta=0,1", f"folder={tmp_path}", "player=raw", *PLAY]
-    assert sweep.main([*arguments, "checkpoint=none.safetensors"]) == 2
-    assert "has no option 'betta'" in capsys.readouterr().err
-    arguments[1] = "inference.draws=2,3"
-    assert sweep.main([*arguments, "checkpoint=none.safetensors"]) == 2
-    assert "cannot read weights" in capsys.readouterr().err
-    assert sweep.main(["player=rau", f"folder={tmp_path}", *PLAY]) == 2
-    assert "unknown player" in capsys.readouterr().err
+    common = [f"folder={tmp_path}", "player=raw", "checkpoint=none.safetensors", *PLAY]
+
+    def error(*words: str) -> str:
+        assert sweep.main([*common, *words]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    assert "has no option 'betta'" in error("-m", "inference.betta=0,1", "checkpoint=null")
+    assert "cannot read weights" in error("-m", "inference.draws=2,3")
+    assert "unknown setting 'beta'" in error("-m", "beta=0,1")
+    assert "set must be one of" in error("-m", "inference.draws=2,3", "set=some")
+    assert "only inference, search, greed" in error("-m", "deals=2,3", "checkpoint=null")
+    assert "epochz" in error("-m", "training.epochz=2,3", "checkpoint=null")
+    assert "1 epoch" in error("-m", "training.epochs=0,-1", "checkpoint=null")
+    assert "at least 1" in error("-m", "inference.draws=2,3", "deals=0", "checkpoint=null")
+    assert "launcher must be hydra or ray" in error("-m", "inference.draws=2,3", "launcher=rai")
+    assert "unknown player" in error("player=rau", "checkpoint=null")
+    assert not (tmp_path / "sweep").exists()  # found before the first cell was played
+
+
+@pytest.mark.usefixtures("simple_players")
+def test_cells_that_failed_elsewhere(
+    tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Launchers do not bring exit codes back."""
+    monkeypatch.setattr(sweep, "run_cell", lambda arguments: 0)
+    assert sweep.main(["-m", *GRID, f"folder={tmp_path}", *PLAY]) == 2
+    assert "4 of 4 cells failed" in capsys.readouterr().err
+
+
+def test_processes_take_different_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for name in ("MainProcess", "LokyProcess-1", "LokyProcess-2", "LokyProcess-3"):
+        monkeypatch.setattr(multiprocessing.current_process(), "name", name)
+        found.append(OmegaConf.create({"gpu": "${worker:2}"}).gpu)
+    assert found == [0, 0, 1, 0]
+
+
+class Sweeps:
+    """Sweeps as processes, with a network that compiles fast."""
+
+    def __init__(self, folder: Path):
+        small = NetworkConfig("compact", stem=16, width=8, blocks=1)
+        weights = folder / "small.safetensors"
+        save_weights(weights, small, make(small).init(jax.random.key(0)), {})
+        self.folder = folder
+        self._common = [f"folder={folder}", f"checkpoint={weights}", "deals=4", "batch=4"]
+        self._common.append("search.base=0")
+        # What was compiled for one cell serves the same cell elsewhere.
+        cache = {"JAX_COMPILATION_CACHE_DIR": str(jax.config.values["jax_compilation_cache_dir"])}
+        self._environment = os.environ | cache
+
+    def run(self, *words: str) -> None:
+        line = [sys.executable, "-m", "experiments.sweep", *words, *self._common]
+        subprocess.run(line, check=True, env=self._environment)
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        return json.loads((self.folder / name / "table.json").read_text())
+
+    def alone(self, values: dict[str, Any]) -> float:
+        """What a cell has if it is run as one command."""
+        self.run(*(f"{key}={value}" for key, value in values.items()), "name=single")
+        (path,) = (self.folder / "single" / "cells").glob("*.json")
+        found = json.loads(path.read_text())["mean"]
+        path.unlink()
+        return found
+
+
+KEYS = ("inference.beta", "search.per_legal")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["basic", "joblib"])
 def test_three_by_three_for_real(tmp_path: Path, launcher: str) -> None:
-    small = NetworkConfig("compact", stem=16, width=8, blocks=1)
-    weights = tmp_path / "small.safetensors"
-    save_weights(weights, small, make(small).init(jax.random.key(0)), {})
-    common = [f"folder={tmp_path}", f"checkpoint={weights}", "deals=4", "batch=4", "search.base=0"]
-
-    def run(*words: str) -> None:
-        subprocess.run([sys.executable, "-m", "experiments.sweep", *words, *common], check=True)
-
+    sweeps = Sweeps(tmp_path)
     values = ("inference.beta=0,0.05,0.5", "search.per_legal=1,2,3")
-    run("-m", f"hydra/launcher={launcher}", *values, "name=grid")
-    rows = json.loads((tmp_path / "grid" / "table.json").read_text())
+    sweeps.run("-m", f"hydra/launcher={launcher}", *values, "name=grid")
+    rows = sweeps.table("grid")
     assert len(rows) == 9
     for row in (rows[0], rows[4], rows[8]):
-        chosen = [f"{key}={row[key]}" for key in ("inference.beta", "search.per_legal")]
-        run(*chosen, "name=single")
-    singles = [
-        json.loads(path.read_text()) for path in (tmp_path / "single" / "cells").glob("*.json")
-    ]
-    assert len(singles) == 3
-    for single in singles:
-        (same,) = (row for row in rows if single["values"].items() <= row.items())
-        assert same["mean"] == single["mean"]
+        assert sweeps.alone({key: row[key] for key in KEYS}) == row["mean"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("launcher", "package"),
+    [
+        ("launcher=ray", "ray"),
+        ("hydra/launcher=submitit_local", "hydra_plugins.hydra_submitit_launcher"),
+    ],
+)
+def test_launchers_of_extras_for_real(tmp_path: Path, launcher: str, package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    sweeps = Sweeps(tmp_path)
+    values = ("inference.beta=0,0.5", "search.per_legal=1,2")
+    sweeps.run("-m", *values, "name=here")
+    sweeps.run("-m", launcher, *values, "name=there")
+    here, there = ([row["mean"] for row in sweeps.table(name)] for name in ("here", "there"))
+    assert len(here) == 4
+    assert here == there
