@@ -50,12 +50,12 @@ def plot_training(
             )
         axes.set(xscale="log", xlabel=x, ylabel="raw network, points over Mr. Greed")
         axes.legend(loc="lower right")
-    games = [row["games"] for row in rows]
-    losses.plot(games, [row["policy_loss"] for row in rows], color="C0")
-    losses.set(xlabel="games of the last run")
+    games = [row["games"] / 1000 for row in rows]
+    losses.plot(games, [row["policy_loss"] for row in rows], color="C0", linewidth=0.6)
+    losses.set(xlabel="thousand games of the last run")
     losses.set_ylabel("policy loss, KL", color="C0")
     right = losses.twinx()
-    right.plot(games, [row["value_loss"] for row in rows], color="C1")
+    right.plot(games, [row["value_loss"] for row in rows], color="C1", linewidth=0.6)
     right.set_ylabel("value loss, points", color="C1")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
