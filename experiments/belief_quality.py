@@ -37,7 +37,7 @@ from gongzhu_jax.evaluation import estimate
 from gongzhu_jax.game import env
 from gongzhu_jax.game.view import PublicView, unseen_mask, view
 from gongzhu_jax.inference import odds
-from gongzhu_jax.inference.belief import load_belief, log_odds, shipped
+from gongzhu_jax.inference.belief import load_belief, log_odds
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
@@ -109,10 +109,8 @@ def weightings(settings: BeliefSettings) -> list[LogsFn]:
     ]
 
 
-def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array] | None:
-    """views [G] -> log odds [G, 52, 3]; None if no belief is shipped or given."""
-    if settings.belief is None and not shipped().exists():
-        return None
+def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
+    """views [G] -> log odds [G, 52, 3]"""
     config, params = load_belief(settings.belief)
     return lambda views: log_odds(params, views, config)
 
@@ -153,22 +151,21 @@ def _at_stage(key, states: env.GameState, settings, weighted: Sequence[LogsFn], 
         draws, truth = logs[:, :-1], logs[:, -1]
         mean = jax.nn.logsumexp(draws, axis=1) - jnp.log(draws.shape[1])
         figures[name] = _figures(views, states, drawn, draws, (truth - mean - deals) / unseen)
-    bins = jnp.zeros((BINS, 3))
-    if odds_of is not None:
-        numbers = odds_of(views)
-        for temper in settings.temper:
-            scaled = temper * numbers
-            total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(scaled, views)
-            true = jax.vmap(opponents)(views, states.holder)
-            deal = (jax.vmap(odds.log_weight)(scaled, true) - total) / unseen
-            draws = jax.vmap(odds.log_weight)(scaled, jax.vmap(opponents)(views, drawn))
-            shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
-            exact = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
-            name = BELIEF if temper == 1 else f"{BELIEF}, temper {temper:g}"
-            _, _, share = _figures(views, states, drawn, draws, deal)
-            figures[name] = jnp.stack([exact / unseen, deal, share])
-            if temper == 1:
-                bins = _bins(shares, _is(true), jax.vmap(unseen_mask)(views))
+    bins = jnp.zeros((BINS, 3))  # stays so unless a temper is 1
+    numbers = odds_of(views)
+    true = jax.vmap(opponents)(views, states.holder)
+    for temper in settings.temper:
+        scaled = temper * numbers
+        total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(scaled, views)
+        deal = (jax.vmap(odds.log_weight)(scaled, true) - total) / unseen
+        draws = jax.vmap(odds.log_weight)(scaled, jax.vmap(opponents)(views, drawn))
+        shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
+        exact = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
+        name = BELIEF if temper == 1 else f"{BELIEF}, temper {temper:g}"
+        _, _, share = _figures(views, states, drawn, draws, deal)
+        figures[name] = jnp.stack([exact / unseen, deal, share])
+        if temper == 1:
+            bins = _bins(shares, _is(true), jax.vmap(unseen_mask)(views))
     return figures, bins
 
 

@@ -188,12 +188,16 @@ def strength(name: str) -> Callable[[Path], str]:
         kept = read(folder, name)
         if kept is None:
             return NOT_RUN
-        lines = [["player", "paper", "points over Mr. Greed", "won", "drawn", "games per second"]]
+        lines = [["player", "paper", "points", "won", "drawn", "games per second"]]
         for player, found in kept["result"]["rows"].items():
             paper = PAPER_STRENGTH.get(player, "")
             cells = _match_cells(found)
             lines.append([player, paper, *cells, f"{found['games_per_second']:.1f}"])
-        return markdown(lines) + source(kept)
+        paired = [["on the same deals", "difference"]]
+        for pair, found in kept["result"]["differences"].items():
+            paired.append([pair, points(found)])
+        tables = [markdown(lines), *([markdown(paired)] if len(paired) > 1 else [])]
+        return "\n\n".join(tables) + source(kept)
 
     return section
 

@@ -20,6 +20,7 @@ SUBJECTS = {
     "search": "experiments.throughput_search",
     "training": "experiments.throughput_training",
     "inference": "experiments.throughput_inference",
+    "belief": "experiments.throughput_belief",
 }
 
 

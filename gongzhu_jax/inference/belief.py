@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gongzhu_jax.errors import CheckpointError, ConfigError
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS, NUM_TRICKS
 from gongzhu_jax.game.view import PublicView, unseen_mask
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
@@ -109,11 +109,6 @@ def shipped() -> Path:
 def load_belief(checkpoint: str | Path | None = None) -> tuple[BeliefConfig, Any]:
     """The network and parameters of a belief: from a run's folder, one of its checkpoints, or a
     weights file; None: the belief shipped with the package."""
-    if checkpoint is None and not shipped().exists():
-        raise CheckpointError(
-            "no belief comes with this version: train one (python -m experiments.train_belief) "
-            "and give the player its folder or file as belief="
-        )
     path = shipped() if checkpoint is None else Path(checkpoint)
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, KIND)

@@ -5,6 +5,9 @@ raw             5 uniform deals      none      one visit per legal card
 policy          none needed          -         none: the best logit on the averaged input
 scrofa-simple   SS, up to 9 deals    none      10 + 2 x legal
 scrofa          SS, up to 9 deals    IEC       10 + 2 x legal
+scrofa-strong   32 by the belief     belief    one visit per legal card
+
+The first four are the paper's; the last has the best settings we found (docs/results.md).
 """
 
 import functools
@@ -38,8 +41,13 @@ PRESETS: Mapping[str, InferenceConfig] = {
     ),
     "scrofa-simple": InferenceConfig(weights=WeightConfig(weights="none")),
     "scrofa": InferenceConfig(),
+    "scrofa-strong": InferenceConfig(
+        ScenarioConfig(sampler="belief", draws=32),
+        WeightConfig(weights="belief"),
+        SearchConfig(base=0, per_legal=1, chunk=CHUNK),
+    ),
 }
-"""The paper's settings of each player; every field of the parts can be set as an option."""
+"""Settings of each player; every field of the parts can be set as an option."""
 
 
 @dataclass(frozen=True)

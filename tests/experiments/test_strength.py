@@ -22,8 +22,10 @@ def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "PARTS", tmp_path / "parts")
     out = tmp_path / "strength.json"
     words = ["players=[raw,scrofa@9]", "options={scrofa@9:{draws:9}}", "against=[[raw,scrofa@9]]"]
+    words += ["paired=[[raw,scrofa@9]]", "deals_of={raw:2}"]
     assert strength.main([*words, "deals=4", "batch=4", f"output={out}"]) == 0
-    rows = json.loads(out.read_text())["result"]["rows"]
+    result = json.loads(out.read_text())["result"]
+    rows = result["rows"]
     deals = standard_deals("development", 4)
     expected = {
         "raw": (high_player, random_player),
@@ -31,12 +33,19 @@ def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "raw - scrofa@9": (high_player, mixed_player),
     }
     assert list(rows) == list(expected)
+    margins = {}
     for name, (first, second) in expected.items():
-        assert rows[name]["mean"] == play_match(first, second, deals, batch=4).mean
+        match = play_match(first, second, deals, batch=4)
+        margins[name] = match.margins[:2] if name == "raw" else match.margins
+        assert rows[name]["mean"] == margins[name].mean()
+    (found,) = result["differences"].values()
+    assert found["mean"] == (margins["raw"] - margins["scrofa@9"][:2]).mean()
 
 
 def test_the_default_players_exist(capsys) -> None:
     assert strength.main(["deals=0"]) == 2  # refused after the players were made
     assert "deals" in capsys.readouterr().err
     assert strength.main(["against=[[raw]]"]) == 2
-    assert "pairs of players" in capsys.readouterr().err
+    assert "lists of pairs" in capsys.readouterr().err
+    assert strength.main(["players=[raw]", "paired=[[raw,scrofa]]"]) == 2
+    assert "there is no row 'scrofa'" in capsys.readouterr().err

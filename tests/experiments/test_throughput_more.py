@@ -8,10 +8,12 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import results, throughput, throughput_inference
+from experiments import results, throughput, throughput_belief, throughput_inference
 from gongzhu_jax.game.view import legal_mask
+from tests import beliefs
 
-QUICK = {"networks": ("compact",), "rounds": 1, "seconds": 0.001}
+QUICK = {"rounds": 1, "seconds": 0.001}
+ONE = ("compact",)
 
 
 def _rows(subject: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> list:
@@ -24,7 +26,7 @@ def _rows(subject: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **changes
 
 
 def test_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = _rows("search", tmp_path, monkeypatch, roots=2, chunk=2)
+    rows = _rows("search", tmp_path, monkeypatch, networks=ONE, roots=2, chunk=2)
     assert [row["budget"] for row in rows] == ["1 x legal", "2 x legal", "10 + 2 x legal"]
     for row in rows:
         assert row["share"] == row["simulations_per_second"] / row["network_per_second"] > 0
@@ -33,7 +35,7 @@ def test_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_inference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"players": ("raw", "scrofa-simple"), "decisions": 1, "chunk": 4, "batches": (2, 4)}
-    rows = _rows("inference", tmp_path, monkeypatch, **options)
+    rows = _rows("inference", tmp_path, monkeypatch, networks=ONE, **options)
     assert [(row["network"], row["player"]) for row in rows] == [
         ("compact", "raw"),
         ("compact", "scrofa-simple"),
@@ -47,6 +49,16 @@ def test_inference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert row["share_of_bound"] == pytest.approx(asked / row["network_per_second"])
         assert row["network_batch"] in (2, 4)
         assert 0 <= row["waste"] < 1
+
+
+def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"belief": str(beliefs.save_small(tmp_path)), "draws": 2}
+    rows = _rows("belief", tmp_path, monkeypatch, options=small, decisions=(1,))
+    assert [row["belief"] for row in rows] == list(throughput_belief.PLAYERS)
+    assert rows[0]["slower"] == 0
+    for row in rows:
+        ratio = row["decisions_per_second"] / rows[0]["decisions_per_second"]
+        assert row["slower"] == pytest.approx(1 - ratio)
 
 
 def test_measured_positions_leave_a_choice() -> None:
