@@ -77,16 +77,22 @@ def techniques(folder: Path) -> str:
     return markdown(lines) + source(kept)
 
 
-def training(folder: Path) -> str:
-    """The curve of the shipped network."""
-    kept = read(folder, "training")
-    if kept is None:
-        return NOT_RUN
+def training(name: str, score: str, head: str, digits: int) -> Callable[[Path], str]:
+    """The section of a result of `experiments.training_report`."""
+
+    def section(folder: Path) -> str:
+        kept = read(folder, name)
+        return NOT_RUN if kept is None else _curve(kept, score, head, digits)
+
+    return section
+
+
+def _curve(kept: dict[str, Any], score: str, head: str, digits: int) -> str:
     found = kept["result"]
-    lines = [["games", "hours", "raw network over Mr. Greed"]]
+    lines = [["games", "hours", head]]
     for point in found["points"]:
-        wpg = f"{point['wpg']:.1f} ± {point['wpg_stderr']:.1f}"
-        lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", wpg])
+        measured = f"{point[score]:.{digits}f} ± {point[f'{score}_stderr']:.{digits}f}"
+        lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", measured])
     runs = [found["after"], found] if found["after"] else [found]
     made = " Then ".join(
         f"`{run['run_command']}`, commit {run['run_commit'][:10]}, until {run['games']:,} games."
@@ -265,10 +271,14 @@ def _weights_file(path: Path) -> str:
     return markdown(lines)
 
 
+GAIN = "nats per unseen card better than uniform"
+
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "classical": classical,
     "techniques": techniques,
-    "training": training,
+    "training": training("training", "wpg", "raw network over Mr. Greed", 1),
+    "training-belief": training("training_belief", "gain", GAIN, 4),
+    "training-belief-by-heart": training("training_belief_by_heart", "gain", GAIN, 4),
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
     "strength-development": strength("strength_development"),

@@ -184,10 +184,11 @@ def gather(directory: Path) -> list[dict[str, Any]]:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    if keys:
-        plot_lines(rows, keys, directory / "lines.png")
-    if len(keys) == 2:
-        plot_heat(rows, keys, directory / "heat.png")
+    varied = [key for key in keys if len({str(row[key]) for row in rows}) > 1]
+    if varied:
+        plot_lines(rows, varied, directory / "lines.png")
+    if len(varied) == 2:
+        plot_heat(rows, varied, directory / "heat.png")
     return rows
 
 

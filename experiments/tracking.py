@@ -47,18 +47,18 @@ class RunLog:
                 self._board.add_scalar(name, value, int(row["epoch"]))
 
 
-def curve_points(rows: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """Of the epochs after which the network was measured: epoch, games, hours, WPG."""
+def curve_points(rows: Sequence[Mapping[str, float]], score: str = "wpg") -> list[dict[str, float]]:
+    """Of the epochs after which the network was measured: epoch, games, hours, score."""
     return [
         {
             "epoch": row["epoch"],
             "games": row["games"],
             "hours": row["seconds"] / 3600,
-            "wpg": row["wpg"],
-            "wpg_stderr": row["wpg_stderr"],
+            score: row[score],
+            f"{score}_stderr": row[f"{score}_stderr"],
         }
         for row in rows
-        if "wpg" in row
+        if score in row
     ]
 
 

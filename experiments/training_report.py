@@ -4,6 +4,8 @@
 
 The result has the run's own command, configuration and commit, `points` (epoch, games, hours, wpg,
 wpg_stderr of the raw network on the development deals) and the totals; the picture goes to docs/.
+For a run of `experiments.train_belief` say `score=gain picture=null`: points then have `gain` in
+place of WPG.
 With `after`, the name of a result of this command, the curve of the run that this one started from
 comes first: games and hours are those of both.
 """
@@ -21,6 +23,8 @@ from experiments.tracking import LOG_NAME, curve_points, read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import CheckpointError, ConfigError
 
+SCORES = ("wpg", "gain")
+"""What a run of `experiments.train` and one of `experiments.train_belief` measures."""
 RUN = ("run_command", "run_commit", "run_config", "games", "hours")
 """What is said of a run beside its curve."""
 
@@ -30,10 +34,19 @@ class ReportSettings:
     directory: str
     name: str
     after: str | None
-    picture: str
+    score: str
+    picture: str | None
+
+    def __post_init__(self) -> None:
+        if self.score not in SCORES:
+            raise ConfigError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
+        if self.score != SCORES[0] and self.picture is not None:
+            raise ConfigError(f"the picture shows {SCORES[0]}: say picture=null")
 
 
-def summarise(directory: str | Path, after: dict[str, Any] | None = None) -> dict[str, Any]:
+def summarise(
+    directory: str | Path, after: dict[str, Any] | None = None, score: str = SCORES[0]
+) -> dict[str, Any]:
     """The run in a folder, so far; `after`: what this says of the run that it started from."""
     run = Checkpoints(directory)
     epochs = run.epochs(LAST)
@@ -45,7 +58,7 @@ def summarise(directory: str | Path, after: dict[str, Any] | None = None) -> dic
     games, hours = (after["games"], after["hours"]) if after else (0, 0.0)
     points = [
         point | {"games": point["games"] + games, "hours": point["hours"] + hours}
-        for point in curve_points(rows)
+        for point in curve_points(rows, score)
     ]
     return {
         "run_command": recorded(about["command"]),
@@ -80,16 +93,18 @@ def main(settings: ReportSettings, line: str) -> int:
     if settings.after is not None and not path.is_file():
         raise ConfigError(f"there is no result {path.name}")
     after = json.loads(path.read_text())["result"] if settings.after is not None else None
-    found = summarise(settings.directory, after)
+    found = summarise(settings.directory, after, settings.score)
     print_table(f"{found['games']} games in {found['hours']:.2f} hours", found["points"])
     config = {
         "directory": settings.directory,
         "name": settings.name,
         "after": settings.after,
+        "score": settings.score,
     }
     write_result(settings.name, found, line, config, found["run_config"]["seed"])
-    rows = read_log(Path(settings.directory) / LOG_NAME)
-    plot_training(found["points"], rows, ROOT / settings.picture)
+    if settings.picture is not None:
+        rows = read_log(Path(settings.directory) / LOG_NAME)
+        plot_training(found["points"], rows, ROOT / settings.picture)
     return DONE
 
 
