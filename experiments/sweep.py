@@ -192,6 +192,16 @@ def gather(directory: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as it fits on a screen; the files have all of it."""
+    values = [f"{key.split('.')[-1]} {row[key]}" for key in row if key.split(".")[0] in SWEPT]
+    found = {"what": ", ".join(values), "points": points(row)}
+    if "over_first" in row:
+        over = {"mean": row["over_first"], "standard_error": row["over_first_standard_error"]}
+        found["over_first"] = points(over)
+    return found
+
+
 def _order(value: Any) -> tuple[int, Any]:
     """Numbers by size, then everything else by name."""
     return (0, value) if isinstance(value, int | float) else (1, str(value))
@@ -255,7 +265,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     paths = [_cell_path(settings.directory, _swept(line)) for line in lines]
     missing = sum(not path.is_file() for path in paths)
     if missing < len(paths):
-        print_table("points over two Mr. Greeds", gather(settings.directory))
+        rows = gather(settings.directory)
+        print_table("points over two Mr. Greeds", [_short(row) for row in rows])
     if missing and code == DONE:
         print(f"error: {missing} of {len(paths)} cells failed", file=sys.stderr)
         return BAD_SETTINGS

@@ -23,7 +23,7 @@ from gongzhu_jax.network.weights import save_weights
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
 PLAY = ("deals=4", "batch=4", "chunk=null")
-GRID = ("inference.beta=0,0.1", "search.per_legal=1,2")
+GRID = ("inference.beta=0,0.1", "search.per_legal=1,2", "search.base=0")
 
 
 @pytest.fixture
@@ -60,7 +60,8 @@ def test_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> N
         assert (tmp_path / "grid" / picture).stat().st_size > 5000
 
     # One cell alone gives the same number; a sweep again plays nothing.
-    assert sweep.main(["inference.beta=0.1", "search.per_legal=2", folder, "name=one", *PLAY]) == 0
+    alone = ["inference.beta=0.1", "search.per_legal=2", "search.base=0"]
+    assert sweep.main([*alone, folder, "name=one", *PLAY]) == 0
     (path,) = (tmp_path / "one" / "cells").glob("*.json")
     assert json.loads(path.read_text())["mean"] == pytest.approx(high.mean)
 
@@ -140,7 +141,6 @@ class Sweeps:
         save_weights(weights, small, make(small).init(jax.random.key(0)), {})
         self.folder = folder
         self._common = [f"folder={folder}", f"checkpoint={weights}", "deals=4", "batch=4"]
-        self._common.append("search.base=0")
         # What was compiled for one cell serves the same cell elsewhere.
         cache = {"JAX_COMPILATION_CACHE_DIR": str(jax.config.values["jax_compilation_cache_dir"])}
         self._environment = os.environ | cache
@@ -161,17 +161,18 @@ class Sweeps:
         return found
 
 
-KEYS = ("inference.beta", "search.per_legal")
+KEYS = ("inference.beta", "search.per_legal", "search.base")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["basic", "joblib"])
 def test_three_by_three_for_real(tmp_path: Path, launcher: str) -> None:
     sweeps = Sweeps(tmp_path)
-    values = ("inference.beta=0,0.05,0.5", "search.per_legal=1,2,3")
+    values = ("inference.beta=0,0.05,0.5", "search.per_legal=1,2,3", "search.base=0")
     sweeps.run("-m", f"hydra/launcher={launcher}", *values, "name=grid")
     rows = sweeps.table("grid")
     assert len(rows) == 9
+    assert (tmp_path / "grid" / "heat.png").is_file()
     for row in (rows[0], rows[4], rows[8]):
         assert sweeps.alone({key: row[key] for key in KEYS}) == row["mean"]
 
@@ -188,7 +189,8 @@ def test_launchers_of_extras_for_real(tmp_path: Path, launcher: str, package: st
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
     sweeps = Sweeps(tmp_path)
-    values = ("inference.beta=0,0.5", "search.per_legal=1,2")
+    values = ["player=policy", "inference.inputs=onehot"]  # without search: quick to compile
+    values += ["inference.draws=1,2", "greed.samples=1,2"]
     sweeps.run("-m", *values, "name=here")
     sweeps.run("-m", launcher, *values, "name=there")
     here, there = ([row["mean"] for row in sweeps.table(name)] for name in ("here", "there"))
