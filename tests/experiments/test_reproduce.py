@@ -1,6 +1,10 @@
 """All experiments as one command: it goes on after a stop, and its report has everything."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +28,7 @@ from experiments import (
 )
 from experiments.cli import load_settings
 from experiments.report_sections import SECTIONS
+from experiments.results import ROOT
 from experiments.settings import RoundRobinSettings
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import LAST, Checkpoints
@@ -201,6 +206,57 @@ def test_reproduce_goes_on_and_ends_with_the_same_report(
     assert "3 of 3 are finished already" in capsys.readouterr().err
     assert (stopped / "finished.json").read_text() == times
     assert tables(whole) == tables(stopped)
+
+
+def start_all(clone: Path, weights: Path) -> subprocess.Popen:
+    """The command as it is started by people, in a folder with nothing finished."""
+    for name in ("experiments", "configs", "gongzhu_jax"):
+        if not (clone / name).exists():
+            (clone / name).symlink_to(ROOT / name)
+    line = [sys.executable, "-m", "experiments.reproduce", f"checkpoint={weights}"]
+    line += ["only=[inputs,worked_examples,input_figures]", "folder=results", "report=report"]
+    line += ["steps.inputs.deals=8", "steps.inputs.batch=4", "steps.worked_examples.repeats=2"]
+    line += [f"compilation_cache={jax.config.values['jax_compilation_cache_dir']}"]
+    return subprocess.Popen(line, cwd=clone, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_reproduce_goes_on_after_it_was_killed(tmp_path: Path, weights: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for clone in (whole, killed):
+        clone.mkdir()
+    running = start_all(killed, weights)
+    while not any((killed / "results" / "parts").glob("*.json")):  # the first of several matches
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.kill()
+    running.communicate()
+    assert running.returncode == -signal.SIGKILL
+    parts = (killed / "results" / "parts").glob("*.json")
+    kept = {path: path.stat().st_mtime_ns for path in parts}
+    assert not (killed / "report.md").exists()
+
+    for clone in (killed, whole):
+        again = start_all(clone, weights)
+        _, said = again.communicate()
+        assert again.returncode == 0, said
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert tables(killed) == tables(whole)
+    assert "Not run." in "".join(tables(whole))  # those that were not asked for
+    for name in ("inputs", "worked_examples", "input_figures"):
+        first, second = (read(clone / "results" / f"{name}.json") for clone in (killed, whole))
+        assert without_times(first) == without_times(second)
+    for picture in ("input_diffuse.png", "input_averaged.png"):
+        first, second = ((clone / "results" / picture).read_bytes() for clone in (killed, whole))
+        assert first == second
+
+
+def without_times(found: Any) -> Any:
+    """A result but for how long it took."""
+    if isinstance(found, dict):
+        timed = ("seconds", "games_per_second")
+        return {key: without_times(value) for key, value in found.items() if key not in timed}
+    return [without_times(value) for value in found] if isinstance(found, list) else found
 
 
 @pytest.mark.parametrize(
