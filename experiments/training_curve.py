@@ -48,14 +48,22 @@ def games_of(checkpoint: str) -> int | None:
     """On how many games a network was trained, if its file says so."""
     path = Path(checkpoint)
     if checkpoint == SHIPPED or path.suffix == SUFFIX:
-        return about_weights(None if checkpoint == SHIPPED else path).get("games")
+        return _games(about_weights(None if checkpoint == SHIPPED else path))
     if not path.name.isdigit():
         raise CheckpointError(
             f"{checkpoint} is not one checkpoint of a run such as runs/compact/last/100"
         )
     epoch = int(path.name)
     about = Checkpoints(path.parent.parent).about(path.parent.name, epoch)
-    return epoch * about["config"]["selfplay"]["games"]
+    games = epoch * about["config"]["selfplay"]["games"]
+    return _games(about | {"games": games})
+
+
+def _games(about: dict[str, Any]) -> int | None:
+    """Of a run and of those that it started from."""
+    if "games" not in about:
+        return None
+    return about["games"] + (_games(about["start"]) or 0 if "start" in about else 0)
 
 
 def read_curve(path: Path) -> list[dict[str, float]]:
