@@ -14,7 +14,7 @@ from tests import beliefs, positions
 
 STAGES = (1, 6, 15, 20, 30, 35, 44)
 REDEALS = 3
-CHEAP = {"raw": {"draws": 2}, "openspiel-ismcts": {"simulations": 5}}
+CHEAP = {"raw": {"draws": 2}, "scrofa-strong": {"draws": 2}, "openspiel-ismcts": {"simulations": 5}}
 """Options that make a player fast; its strength does not matter here."""
 
 
@@ -51,7 +51,7 @@ def belief_file(tmp_path_factory):
     return beliefs.save_small(tmp_path_factory.mktemp("belief"))
 
 
-@pytest.mark.parametrize("sampler", ["uniform", "belief", "stratified-belief"])
+@pytest.mark.parametrize("sampler", ["uniform", "stratified-belief"])
 def test_hidden_cards_do_not_matter_to_the_belief(sampler, redealt, belief_file):
     net = network.make(network.NetworkConfig(width=8, blocks=1, stem=8))
     options = {"sampler": sampler, "weights": "belief", "draws": 9, "base": 0, "per_legal": 1}
