@@ -65,6 +65,8 @@ class PolicyConfig:
 
 
 NAMES = (*PRESETS, "policy")
+PARTS = ("scenarios", "weights", "search")
+"""Of an `InferenceConfig`: those whose fields are options of a player."""
 
 
 def option_names(name: str) -> list[str]:
@@ -96,7 +98,7 @@ def from_network(
             f"{', '.join(option_names(name))}"
         )
     if name == "policy":
-        config = PolicyConfig(**options)
+        config = _updated(PolicyConfig(), options)
         return Player(name, config, _act_by_policy(network, config), params)
     config = with_options(PRESETS[name], options)
     belief_params: Params = ()
@@ -112,12 +114,18 @@ def from_network(
 def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> InferenceConfig:
     """`config` with each option put into the parts that have a field of its name."""
 
-    def updated(part: Any) -> Any:
-        names = {field.name for field in fields(part)}
-        return replace(part, **{key: value for key, value in options.items() if key in names})
-
-    parts = {name: updated(getattr(config, name)) for name in ("scenarios", "weights", "search")}
+    parts = {name: _updated(getattr(config, name), options) for name in PARTS}
     return replace(config, **parts)
+
+
+def _updated(part: Any, options: Mapping[str, Any]) -> Any:
+    """A part with those of the options that it has; values of another type are errors."""
+    mine = {f.name: options[f.name] for f in fields(part) if f.name in options}
+    for name, value in mine.items():
+        wanted = type(getattr(part, name))
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
+            raise ConfigError(f"{name} must be of type {wanted.__name__}, not {value!r}")
+    return replace(part, **mine)
 
 
 @dataclass(frozen=True)

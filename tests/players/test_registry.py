@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax import players
-from gongzhu_jax.errors import DealError, IllegalPlayError, PlayerError
+from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.view import legal_mask
 from gongzhu_jax.game.view import view as view_of
@@ -45,6 +45,21 @@ def test_unknown_names_are_listed():
 def test_impossible_options(samples):
     with pytest.raises(PlayerError, match="samples must be a whole number"):
         players.make("greed", samples=samples)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("raw", {"draws": "many"}),
+        ("scrofa", {"beta": "x"}),
+        ("scrofa", {"suit_rule": 1}),
+        ("scrofa", {"per_legal": 1.5}),
+        ("policy", {"draws": None}),
+    ],
+)
+def test_options_of_another_type(name, option):
+    with pytest.raises(ConfigError, match=f"{next(iter(option))} must be of type"):
+        players.make(name, **option)
 
 
 @pytest.mark.parametrize("name", ["random", "if"])
