@@ -58,12 +58,12 @@ class OwnPlayers:
         """Makes a player, and has it compiled while the table fills. `ArenaError` if it cannot."""
         if name not in players.names():
             raise ArenaError("player", f"there is no player {name!r} here")
-        await self._run(name, self._load, name)
+        await self._ensure_made(name)
         self._warm_up(name, self._act, name, GameKey(0, 0, 0), _WARM_UP)
 
     async def prepare_analyst(self) -> None:
         """The same for the analyst, whose opinions are another program than its moves."""
-        await self._run(self._analyst, self._load, self._analyst)
+        await self._ensure_made(self._analyst)
         self._warm_up(_ANALYSIS, self._analyse, _WARM_UP, 0)
 
     async def available(self) -> list[str]:
@@ -71,7 +71,7 @@ class OwnPlayers:
         found = []
         for name in players.names():
             try:
-                await self._run(name, self._load, name)
+                await self._ensure_made(name)
             except ArenaError:
                 continue
             found.append(name)
@@ -95,6 +95,11 @@ class OwnPlayers:
     def close(self) -> None:
         for thread in self._threads.values():
             thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _ensure_made(self, name: str) -> None:
+        # One that is made is not waited for: its thread may be compiling, or thinking.
+        if name not in self._made:
+            await self._run(name, self._load, name)
 
     def _thread(self, name: str) -> ThreadPoolExecutor:
         if name not in self._threads:
