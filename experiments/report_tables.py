@@ -278,7 +278,6 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "techniques": techniques,
     "training": training("training", "wpg", "raw network over Mr. Greed", 1),
     "training-belief": training("training_belief", "gain", GAIN, 4),
-    "training-belief-by-heart": training("training_belief_by_heart", "gain", GAIN, 4),
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
     "strength-development": strength("strength_development"),

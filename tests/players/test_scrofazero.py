@@ -244,5 +244,5 @@ def test_only_searches_can_be_explained(views) -> None:
 
 
 def test_names() -> None:
-    assert set(NAMES) == {"raw", "policy", "scrofa-simple", "scrofa"}
+    assert set(NAMES) == {"raw", "policy", "scrofa-simple", "scrofa", "scrofa-strong"}
     assert set(scrofazero.PRESETS) == set(NAMES) - {"policy"}
