@@ -77,10 +77,12 @@ def write_result(
 
 
 def commit() -> str:
-    """The commit of the code, with "-dirty" if files other than results differ from it."""
+    """The commit of the code, with "-dirty" if files other than results and their pictures differ
+    from it."""
     try:
         head = _git("rev-parse", "HEAD")
-        changes = _git("--no-optional-locks", "status", "--porcelain", "--", ".", ":!results")
+        made_here = (":!results", ":!docs/*.png")
+        changes = _git("--no-optional-locks", "status", "--porcelain", "--", ".", *made_here)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return f"{head}-dirty" if changes else head
