@@ -71,7 +71,9 @@ def summarise(
     }
 
 
-def _check_start(about: dict[str, Any], after: dict[str, Any] | None, directory: str | Path):
+def _check_start(
+    about: dict[str, Any], after: dict[str, Any] | None, directory: str | Path
+) -> None:
     """The run of `after` must be the one whose weights this run started from."""
     start = about.get("start")
     if (start is None) != (after is None):
