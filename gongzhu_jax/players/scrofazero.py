@@ -123,7 +123,9 @@ def _updated(part: Any, options: Mapping[str, Any]) -> Any:
     mine = {f.name: options[f.name] for f in fields(part) if f.name in options}
     for name, value in mine.items():
         wanted = type(getattr(part, name))
-        if type(value) is not wanted and not (wanted is float and type(value) is int):
+        if wanted is float and type(value) is int:
+            mine[name] = float(value)
+        elif type(value) is not wanted:
             raise ConfigError(f"{name} must be of type {wanted.__name__}, not {value!r}")
     return replace(part, **mine)
 

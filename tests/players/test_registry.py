@@ -62,6 +62,13 @@ def test_options_of_another_type(name, option):
         players.make(name, **option)
 
 
+def test_whole_numbers_are_numbers():
+    by_int, by_float = (players.make("scrofa", beta=beta) for beta in (0, 0.0))
+    assert by_int.config == by_float.config
+    assert repr(by_int.config) == repr(by_float.config)  # by which matches are kept
+    assert by_int.act_batch is by_float.act_batch
+
+
 @pytest.mark.parametrize("name", ["random", "if"])
 def test_one_view(name):
     view = positions.take(positions.random_views(0, [5]), 0)
