@@ -18,7 +18,7 @@ from experiments.cli import command, finish
 from experiments.results import print_table
 from experiments.settings import KeptSettings
 from gongzhu_jax.arena import load
-from gongzhu_jax.arena.process import ServerProcess, serve
+from gongzhu_jax.arena.process import ServerProcess, keep_pauses_short, serve
 from gongzhu_jax.errors import ConfigError
 
 
@@ -47,6 +47,7 @@ def main(settings: ArenaLoadSettings, line: str) -> int:
 
 
 def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
+    keep_pauses_short()  # those of the bots would be counted as the server's
     at_start = _megabytes(server)
     rounds: list[dict[str, Any]] = []
     loads: list[load.Load] = []

@@ -14,6 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         import uvicorn
 
+        from gongzhu_jax.arena.process import keep_pauses_short
         from gongzhu_jax.arena.server import make_app
         from gongzhu_jax.arena.settings import Limits, Settings
     except ModuleNotFoundError as error:
@@ -32,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except GongzhuError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    keep_pauses_short()
     print(f"arena on http://{options.host}:{options.port} (Ctrl-C stops it)", flush=True)
     uvicorn.run(
         app,

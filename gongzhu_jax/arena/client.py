@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from gongzhu_jax.errors import ArenaError
 
@@ -127,6 +128,8 @@ class Client:
                     waiting.set_result(message)
                 else:
                     self.events.put_nowait(message)
+        except ConnectionClosed:
+            pass  # said below, to whoever waits
         finally:
             gone = {"type": "error", "code": "gone", "message": "the connection has ended"}
             for waiting in self._answers.values():

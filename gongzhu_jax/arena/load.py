@@ -20,6 +20,7 @@ import numpy as np
 
 from gongzhu_jax import records
 from gongzhu_jax.arena.client import Client
+from gongzhu_jax.arena.process import keep_pauses_short
 from gongzhu_jax.game.cards import NUM_SEATS
 
 _AT_ONCE = 20  # connections opened at the same time
@@ -128,6 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--games", type=int, default=2, help="of each table")
     options = parser.parse_args(argv)
+    keep_pauses_short()  # those of the bots would be counted as the server's
     load = run(options.address, options.tables, options.games)
     found = load.summary()
     print(

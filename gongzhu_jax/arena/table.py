@@ -7,7 +7,7 @@ carry out in order. A request that is refused raises `ArenaError` and changes no
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -238,7 +238,8 @@ class Table:
             place.ready = False
         effects: list[Effect] = [Opened(), self._announce()]
         others = [seat for seat in self._clients() if seat != self.game.mover]
-        effects += [self._view(seat, now) for seat in others]
+        # Whoever wants turns only learns of the game when its turn comes.
+        effects += [replace(self._view(seat, now), essential=False) for seat in others]
         return effects + self._next(now)
 
     def play(self, seat: int, stage: int, card: int, now: float, by: By = By.SEAT) -> list[Effect]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game.cards import (
     CARD_NAMES,
+    NOBODY,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SEATS,
@@ -13,7 +14,7 @@ from gongzhu_jax.game.cards import (
 )
 from gongzhu_jax.game.host_game import HostGame
 
-_POINT_CARDS = POINT_CARDS.tolist()
+_POINT_CARDS = frozenset(POINT_CARDS.tolist())
 
 
 class TableGame(HostGame):
@@ -40,8 +41,11 @@ class TableGame(HostGame):
     @property
     def taken(self) -> list[list[int]]:
         """Point cards of each taker, in the order played."""
-        cards = [card for card in self.plays if card in _POINT_CARDS]
-        return [[card for card in cards if self.taken_by[card] == seat] for seat in range(4)]
+        taken: list[list[int]] = [[] for _ in range(NUM_SEATS)]
+        for card in self.plays:
+            if card in _POINT_CARDS and (seat := self.taken_by[card]) != NOBODY:
+                taken[seat].append(card)
+        return taken
 
     def play_checked(self, card: int) -> int | None:
         """Plays `card` for the seat to move; the seat that takes the trick, if it is full now.
