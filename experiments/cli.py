@@ -25,7 +25,7 @@ import hydra
 import jax
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
@@ -194,5 +194,7 @@ def _explain(error: Exception, settings: type) -> str:
     key = getattr(cause, "full_key", None)
     if isinstance(cause, ConfigAttributeError | ConfigKeyError):
         return _unknown(key, settings)
+    if isinstance(cause, MissingConfigException) and cause.options:
+        return f"there is no {cause.missing_cfg_file}; there are {', '.join(cause.options)}"
     text = "; ".join(line.strip() for line in str(cause).splitlines()[:2])
     return f"{key}: {text}" if key else text

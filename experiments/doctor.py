@@ -10,7 +10,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 REQUIRED = ("jax", "jaxlib", "flax", "optax", "mctx", "chex", "numpy", "orbax-checkpoint")
@@ -123,7 +123,10 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
 )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    if sys.argv[1:] if arguments is None else arguments:
+        print("error: the doctor takes no settings", file=sys.stderr)
+        return 2
     from gongzhu_jax import runtime
 
     runtime.use_cpu_cores()

@@ -27,11 +27,12 @@ MeasureFn = Callable[[Any, jax.Array, env.GameState], dict[str, jax.Array]]
 def final_states(player: Player, settings: PlaySettings) -> env.GameState:
     """The last states [games] of games on the deals of the settings; `env.rewind` gives the
     positions before."""
+    deals = settings.draw_deals()
     with progress("games") as on_progress:
         match = play_match(
             player,
             player,
-            settings.draw_deals(),
+            deals,
             keep_records=True,
             on_progress=on_progress,
             **settings.table_options(),

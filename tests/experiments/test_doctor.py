@@ -23,9 +23,14 @@ def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
 
     monkeypatch.setattr(doctor, "CHECKS", (crashes, broken, doctor.packages))
     monkeypatch.setattr("gongzhu_jax.runtime.use_cpu_cores", lambda: None)
-    assert doctor.main() == 1
+    assert doctor.main([]) == 1
     said = capsys.readouterr().out
     assert "BAD  crashes              no pulse" in said
     assert "left leg             shorter: see a carpenter" in said
     assert "ok   Python" in said
     assert "2 thing(s)" in said
+
+
+def test_settings_are_refused(capsys: pytest.CaptureFixture) -> None:
+    assert doctor.main(["deals=3"]) == 2
+    assert capsys.readouterr().err == "error: the doctor takes no settings\n"
