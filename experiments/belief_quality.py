@@ -3,14 +3,15 @@
     python -m experiments.belief_quality deals=64 kinds=[greed,scrofa-simple]
 
 In games of each kind of player against itself, once in every trick, `scenarios` deals are drawn
-uniformly for the player to move and weighted in each way. The result has `rows`, one for each kind,
-part of the game and weighting:
+uniformly for the player to move and weighted in each way; for "belief-bayes", the belief times the
+Bayes product, as many are drawn by the belief. The result has `rows`, one for each kind, part of
+the game and weighting:
   owners            mean log probability of the true holder of an unseen card, in nats; the weighted
                     deals give it, floored at half a deal; for "belief" it is exact
   deal              log probability of the true deal per unseen card: its weight against the mean
                     weight of the draws; exact for "uniform" and "belief"
   gain, gain_standard_error  of `deal` over uniform, over games
-  effective_share   effective sample size of the uniform draws so weighted, as a share
+  effective_share   effective sample size of the draws so weighted, as a share
 and `calibration` of the belief by kind: of all pairs of unseen card and opponent, by tenths of the
 probability stated: how many, mean stated, share true; and the expected calibration error.
 """
@@ -39,7 +40,7 @@ from gongzhu_jax.game.view import PublicView, unseen_mask, view
 from gongzhu_jax.inference import odds
 from gongzhu_jax.inference.belief import load_belief, log_odds
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
-from gongzhu_jax.inference.constraints import constraints, opponents
+from gongzhu_jax.inference.constraints import constraints, holders, opponents
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
 from gongzhu_jax.inference.explanation import believed_holders
 from gongzhu_jax.inference.likelihood import log_weights
@@ -80,9 +81,9 @@ LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
 """(views [G], holders [G, N, 52]) -> log weights [G, N] by name of the weighting"""
 
 
-def weightings(settings: BeliefSettings) -> list[LogsFn]:
-    """All that are measured but the belief. Those that differ in beta only share what the network
-    says."""
+def weightings(settings: BeliefSettings) -> tuple[list[LogsFn], list[LogsFn]]:
+    """Those measured on uniform draws, and those on draws by the belief. Weightings that differ in
+    beta only share what the network says."""
     config, params = load_weights(settings.checkpoint)
     network = make_network(config)
 
@@ -103,10 +104,11 @@ def weightings(settings: BeliefSettings) -> list[LogsFn]:
         ("iec", "every", settings.iec),
         ("bayes", "every", settings.bayes),
     ]
-    return [
-        lambda views, holder: {UNIFORM: jnp.zeros(holder.shape[:2])},
-        *(by_slices(*each) for each in asked if each[2]),
-    ]
+    uniform = [by_slices(*each) for each in asked if each[2]]
+    uniform.insert(0, lambda views, holder: {UNIFORM: jnp.zeros(holder.shape[:2])})
+    # The log weight of the belief itself is in how these are drawn.
+    believed = [by_slices("belief-bayes", "every", settings.bayes)] if settings.bayes else []
+    return uniform, believed
 
 
 def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
@@ -119,7 +121,7 @@ def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], 
     """Rows of one kind of player, and its calibration."""
     weighted, odds_of = weightings(settings), belief_odds(settings)
     finals = final_states(players.make(kind, **settings.options.get(kind, {})), settings)
-    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, weighted, odds_of))
+    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, *weighted, odds_of))
     found = []
     with progress(f"tricks of {kind}") as advance:
         for trick in range(12):
@@ -134,30 +136,30 @@ def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], 
     return _rows(kind, figures), bins.sum(axis=0).tolist()
 
 
-def _at_stage(key, states: env.GameState, settings, weighted: Sequence[LogsFn], odds_of):
+def _at_stage(
+    key,
+    states: env.GameState,
+    settings: BeliefSettings,
+    on_uniform: Sequence[LogsFn],
+    on_believed: Sequence[LogsFn],
+    odds_of,
+):
     """Figures by weighting, each [3, G]: owners, deal, effective share; and calibration bins."""
     views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
     draw = ScenarioConfig(sampler="uniform", draws=settings.scenarios)
     keys = jax.random.split(key, len(states.stage))
     drawn = jax.vmap(draw_scenarios, (0, 0, None))(keys, views, draw).holder
-    with_truth = jnp.concatenate([drawn, states.holder[:, None]], axis=1)
     unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
-    deals = jax.vmap(log_count)(views)
-    figures = {}
-    logs_by_name: dict[str, jax.Array] = {}
-    for logs_of in weighted:
-        logs_by_name |= logs_of(views, with_truth)
-    for name, logs in logs_by_name.items():
-        draws, truth = logs[:, :-1], logs[:, -1]
-        mean = jax.nn.logsumexp(draws, axis=1) - jnp.log(draws.shape[1])
-        figures[name] = _figures(views, states, drawn, draws, (truth - mean - deals) / unseen)
+    alike = -jax.vmap(log_count)(views)
+    figures = _of_draws(views, states, drawn, alike, on_uniform)
     bins = jnp.zeros((BINS, 3))  # stays so unless a temper is 1
     numbers = odds_of(views)
     true = jax.vmap(opponents)(views, states.holder)
     for temper in settings.temper:
         scaled = temper * numbers
         total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(scaled, views)
-        deal = (jax.vmap(odds.log_weight)(scaled, true) - total) / unseen
+        log_likelihood = jax.vmap(odds.log_weight)(scaled, true) - total
+        deal = log_likelihood / unseen
         draws = jax.vmap(odds.log_weight)(scaled, jax.vmap(opponents)(views, drawn))
         shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
         exact = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
@@ -166,7 +168,32 @@ def _at_stage(key, states: env.GameState, settings, weighted: Sequence[LogsFn], 
         figures[name] = jnp.stack([exact / unseen, deal, share])
         if temper == 1:
             bins = _bins(shares, _is(true), jax.vmap(unseen_mask)(views))
+            by_belief = _draw_by_odds(keys, views, numbers, settings.scenarios)
+            figures |= _of_draws(views, states, by_belief, log_likelihood, on_believed)
     return figures, bins
+
+
+def _of_draws(views, states, drawn, log_drawn, weighted: Sequence[LogsFn]) -> dict[str, jax.Array]:
+    """Figures of weightings of draws, where `log_drawn`, [G], is the log probability with which the
+    true deal is drawn."""
+    with_truth = jnp.concatenate([drawn, states.holder[:, None]], axis=1)
+    unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
+    figures = {}
+    for name, logs in {k: v for f in weighted for k, v in f(views, with_truth).items()}.items():
+        draws, truth = logs[:, :-1], logs[:, -1]
+        mean = jax.nn.logsumexp(draws, axis=1) - jnp.log(draws.shape[1])
+        figures[name] = _figures(views, states, drawn, draws, (truth - mean + log_drawn) / unseen)
+    return figures
+
+
+def _draw_by_odds(keys, views: PublicView, numbers: jax.Array, count: int) -> jax.Array:
+    """Holders, [G, N, 52]."""
+
+    def draw(key, view, numbers):
+        table = odds.weigh(numbers, constraints(view))
+        return holders(view, odds.draw(key, table, count)[0])
+
+    return jax.vmap(draw)(keys, views, numbers)
 
 
 def _is(opponent: jax.Array) -> jax.Array:

@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-FAMILIES = {"uniform": "uniform", "iec": "best IEC", "bayes": "best Bayes", "belief": "belief"}
+FAMILIES = {
+    "uniform": "uniform",
+    "iec": "best IEC",
+    "bayes": "best Bayes",
+    "belief": "belief",
+    "belief-bayes": "belief times best Bayes",
+}
 """How the name of a weighting begins, and what the best of those is called."""
 
 

@@ -29,7 +29,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from experiments.results import RESULTS, recorded, write_result
+from experiments.results import RESULTS, recorded, start_clock, write_result
 from experiments.settings import KeptSettings, PlaySettings
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
@@ -67,6 +67,7 @@ def command(name: str, settings: type[S]) -> Callable[[Callable[[S, str], int]],
             arguments = sys.argv[1:] if arguments is None else arguments
             line = recorded(shlex.join(["python", "-m", f"experiments.{name}", *arguments]))
             codes = [DONE]
+            start_clock()
 
             def job(config: DictConfig) -> None:
                 _choose_devices()  # again, in the processes of a launcher

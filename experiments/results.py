@@ -19,7 +19,12 @@ from gongzhu_jax.records import write_whole
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
-_STARTED = time.monotonic()
+_clock = {"started": time.monotonic()}
+
+
+def start_clock() -> None:
+    """A command begins: a process may run several, one after the other."""
+    _clock["started"] = time.monotonic()
 
 
 def rate(work: Callable[[], Any], units: float, *, repeats: int = 3, seconds: float = 0.3) -> float:
@@ -67,7 +72,7 @@ def write_result(
         "commit": commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
-        "seconds": round(time.monotonic() - _STARTED, 1),  # since the program started
+        "seconds": round(time.monotonic() - _clock["started"], 1),  # since the command began
         "result": dict(result),
     }
     path = (folder or RESULTS) / f"{name}.json"

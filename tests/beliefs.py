@@ -7,11 +7,17 @@ import jax
 from gongzhu_jax.inference.belief import KIND, BeliefConfig, init_belief
 from gongzhu_jax.network.weights import save_weights
 
+SCALE = 0.12  # of the noise that stands for training
+
 
 def save_small(folder: Path) -> Path:
     """The file of an untrained belief whose odds are far from even."""
-    config = BeliefConfig(stem=8, width=8, blocks=1)
-    params = jax.tree.map(lambda leaf: 2 * leaf, init_belief(jax.random.key(0), config))
+    config = BeliefConfig(reader=8, width=8, blocks=1)
+    params = init_belief(jax.random.key(0), config)
+    leaves, tree = jax.tree.flatten(params)
+    keys = jax.random.split(jax.random.key(1), len(leaves))
+    noise = [SCALE * jax.random.normal(k, old.shape) for k, old in zip(keys, leaves, strict=True)]
+    params = jax.tree.map(jax.numpy.add, params, jax.tree.unflatten(tree, noise))
     path = folder / "small.safetensors"
     save_weights(path, config, params, {}, "float32", KIND)
     return path

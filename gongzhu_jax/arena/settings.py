@@ -39,7 +39,7 @@ class Settings:
     most_seconds: float = 600.0
     own_seconds: float = 180.0  # for a move of our players; compiling counts
     idle_seconds: float = 600.0  # after which a table where nothing happens is closed
-    analyst: str = "scrofa"  # whose opinion the analysis shows
+    analyst: str = "scrofa-strong"  # whose opinion the analysis shows
     checkpoint: str | None = None  # of players with a network; None: the shipped weights
     limits: Limits = field(default_factory=Limits)
 

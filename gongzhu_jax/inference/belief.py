@@ -14,22 +14,27 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax import struct
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS, NUM_TRICKS
-from gongzhu_jax.game.view import PublicView, unseen_mask
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.view import PublicView
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
+from gongzhu_jax.inference.evidence import (
+    NUM_PLAY_FEATURES,
+    alternatives,
+    by_seat,
+    encode_plays,
+)
 from gongzhu_jax.network.policy_value import SkipBlock
-from gongzhu_jax.network.weights import SUFFIX, read_weights, restore_params
+from gongzhu_jax.network.weights import SUFFIX, configured, read_weights, restore_params
 
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
-NUM_BELIEF_FEATURES = (
+NUM_VIEW_FEATURES = (
     2 * NUM_CARDS  # my hand; unseen
-    + NUM_TRICKS * NUM_SEATS * NUM_CARDS  # who played what in which trick
-    + NUM_TRICKS * NUM_SEATS  # who led it
-    + 2 * NUM_SEATS * NUM_CARDS  # who played it at all; who has taken it
+    + 2 * NUM_SEATS * NUM_CARDS  # who played it; who has taken it
     + NUM_OPPONENTS * NUM_SUITS  # voids
     + NUM_OPPONENTS  # hand sizes
     + NUM_SEATS  # place in the trick
@@ -40,56 +45,75 @@ NUM_BELIEF_FEATURES = (
 class BeliefConfig:
     """Size of the network."""
 
-    stem: int = 384  # width of the first layer
+    reader: int = 128  # width of the two layers that read each play
     width: int = 256  # of the skip blocks
-    blocks: int = 3  # skip blocks of two layers each
+    blocks: int = 2  # skip blocks of two layers each
 
     def __post_init__(self) -> None:
-        if min(self.stem, self.width, self.blocks) < 1:
-            raise ConfigError("stem, width and blocks of a belief must be at least 1")
+        if min(self.reader, self.width, self.blocks) < 1:
+            raise ConfigError("reader, width and blocks of a belief must be at least 1")
 
 
-def encode_view(view: PublicView) -> jax.Array:
-    """All that the viewer may know, float32[3295]. Seats are counted from the viewer."""
-    relative = jnp.where(view.seats >= 0, (view.seats - view.seat) % NUM_SEATS, -1)
-    by_seat = relative.reshape(NUM_TRICKS, NUM_SEATS, 1, 1) == _SEATS[:, None]
-    of_card = view.plays.reshape(NUM_TRICKS, NUM_SEATS, 1, 1) == _CARDS
-    history = jnp.any(by_seat & of_card, axis=1)  # [13, 4, 52]
-    leaders = view.leaders[:NUM_TRICKS]
-    led_by = jnp.where(leaders >= 0, (leaders - view.seat) % NUM_SEATS, -1)[:, None] == _SEATS
+class BeliefInput(struct.PyTreeNode):
+    """All that the viewer may know."""
+
+    position: jax.Array  # [539], as it is now
+    plays: jax.Array  # [52, 336], as they were
+    alternatives: jax.Array  # [52, 52] bool, [play, card]
+    actors: jax.Array  # [3, 52] bool, [opponent, play]
+
+
+def encode_view(view: PublicView) -> BeliefInput:
+    """Seats are counted from the viewer, in plays from the actor."""
+    played_by = by_seat(view)[..., None] & (view.plays[:, None] == _CARDS)  # [seat, play, card]
     taker = jnp.where(view.taken_by >= 0, (view.taken_by - view.seat) % NUM_SEATS, -1)
     known = constraints(view)
     parts = (
         view.hand,
-        unseen_mask(view),
-        history,
-        led_by,
-        jnp.any(history, axis=0),
+        known.unseen,
+        jnp.any(played_by, axis=1),
         taker == _SEATS[:, None],
         known.allowed,
         known.capacities / NUM_RANKS,
         view.stage % NUM_SEATS == _SEATS,
     )
-    return jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])
+    position = jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])
+    return BeliefInput(position, encode_plays(view), alternatives(view), by_seat(view)[1:])
 
 
 class BeliefNet(nn.Module):
-    """[..., 3295] to log odds [..., 52, 3] of opponents 0, 1, 2."""
+    """Inputs with leading axes [...] to log odds [..., 52, 3] of opponents 0, 1, 2.
+
+    Every play is read by the same layers and says, of each card, how much it speaks for its actor
+    holding it: one number if it might have played the card instead, another if not. The sums over
+    an opponent's plays are its odds, as independent plays would make them; skip blocks that see
+    these sums, the readings and the position correct them. Untrained, all odds are even.
+    """
 
     config: BeliefConfig
 
     @nn.compact
-    def __call__(self, x: jax.Array) -> jax.Array:
-        x = nn.relu(nn.Dense(self.config.stem, name="stem_0")(x))
-        x = nn.relu(nn.Dense(self.config.width, name="stem_1")(x))
+    def __call__(self, known: BeliefInput) -> jax.Array:
+        reading = nn.relu(nn.Dense(self.config.reader, name="reader_0")(known.plays))
+        reading = nn.relu(nn.Dense(self.config.reader, name="reader_1")(reading))
+        says = nn.Dense(2 * NUM_CARDS, kernel_init=nn.initializers.zeros, name="says")(reading)
+        says = jnp.where(known.alternatives, says[..., :NUM_CARDS], says[..., NUM_CARDS:])
+        actors = known.actors.astype(jnp.float32)
+        evidence = actors @ says  # [..., 3, 52]
+        readings = actors @ reading  # [..., 3, reader]
+        flat = [part.reshape(*part.shape[:-2], -1) for part in (evidence, readings)]
+        x = jnp.concatenate([known.position, *flat], axis=-1)
+        x = nn.relu(nn.Dense(self.config.width, name="stem")(x))
         for number in range(self.config.blocks):
             x = SkipBlock(self.config.width, jnp.dtype(jnp.float32), name=f"block_{number}")(x)
-        x = nn.Dense(NUM_CARDS * NUM_OPPONENTS, name="odds")(x)
-        return x.reshape(*x.shape[:-1], NUM_CARDS, NUM_OPPONENTS)
+        x = nn.Dense(NUM_CARDS * NUM_OPPONENTS, kernel_init=nn.initializers.zeros, name="odds")(x)
+        return jnp.swapaxes(evidence, -1, -2) + x.reshape(*x.shape[:-1], NUM_CARDS, NUM_OPPONENTS)
 
 
 def init_belief(key: jax.Array, config: BeliefConfig) -> Any:
-    return BeliefNet(config).init(key, jnp.zeros((1, NUM_BELIEF_FEATURES)))
+    shapes = (NUM_VIEW_FEATURES,), (NUM_CARDS, NUM_PLAY_FEATURES)
+    rest = jnp.zeros((NUM_CARDS, NUM_CARDS), bool), jnp.zeros((NUM_OPPONENTS, NUM_CARDS), bool)
+    return BeliefNet(config).init(key, BeliefInput(*map(jnp.zeros, shapes), *rest))
 
 
 def log_odds(params: Any, views: PublicView, config: BeliefConfig) -> jax.Array:
@@ -112,5 +136,5 @@ def load_belief(checkpoint: str | Path | None = None) -> tuple[BeliefConfig, Any
     path = shipped() if checkpoint is None else Path(checkpoint)
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, KIND)
-        return BeliefConfig(**fields), params
+        return configured(BeliefConfig, fields, path), params
     return restore_params(path, BeliefConfig, lambda c: lambda key: init_belief(key, c))

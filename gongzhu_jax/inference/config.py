@@ -13,7 +13,7 @@ roots and some seventy slices, would mostly evaluate padding. Accelerators want 
 _CHOICES = {
     "sampler": ("uniform", "stratified", "belief", "stratified-belief"),
     "stratum_weights": ("equal", "exact"),
-    "weights": ("none", "iec", "bayes", "belief"),
+    "weights": ("none", "iec", "bayes", "belief", "belief-iec", "belief-bayes"),
     "factor": ("exponential", "clipped"),
     "regret": ("all", "suit"),
     "inputs": ("averaged", "onehot"),
@@ -61,7 +61,8 @@ class ScenarioConfig:
 class WeightConfig:
     """How scenarios are weighted by the history (section 5, integral over equivalent class)."""
 
-    # "none", "iec", "bayes": the normalised product, or "belief": the learned belief
+    # "none", "iec", "bayes": the normalised product, "belief": the learned belief, or the belief
+    # times one of the two: "belief-iec", "belief-bayes"
     weights: str = "iec"
     beta: float = 0.015  # certainty of the belief, per point of regret
     factor: str = "exponential"  # exp(-beta regret) (paper) or max(1 - beta regret, 0.1), "clipped"
@@ -69,7 +70,7 @@ class WeightConfig:
     slices: str = "important"  # which plays of the others count; "every" is all of them
     min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
     suit_rule: bool = True  # of important slices: when following, only the suit led counts
-    temper: float = 1.0  # of "belief": its log odds are multiplied by this
+    temper: float = 1.0  # of the belief: its log odds are multiplied by this
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
     chunk: int = CHUNK  # slices per network batch
 
@@ -77,6 +78,16 @@ class WeightConfig:
         _check_choices(self)
         if min(self.beta, self.temper) < 0 or not 2 <= self.min_rank <= 14 or self.chunk < 1:
             raise ConfigError("beta and temper must be >= 0, min_rank from 2 to 14, chunk >= 1")
+
+    @property
+    def by_belief(self) -> bool:
+        return self.weights.startswith("belief")
+
+    @property
+    def by_slices(self) -> str | None:
+        """How the network weighs single plays: "iec", "bayes" or not at all."""
+        rule = self.weights.removeprefix("belief").removeprefix("-")
+        return rule if rule not in ("", "none") else None
 
 
 def _check_choices(config: object) -> None:
@@ -97,4 +108,4 @@ class InferenceConfig:
 
     @property
     def uses_belief(self) -> bool:
-        return self.scenarios.by_belief or self.weights.weights == "belief"
+        return self.scenarios.by_belief or self.weights.by_belief

@@ -103,7 +103,7 @@ def decide_in(
     by_history, slices, slices_evaluated = log_weights(
         params.network, views, scenarios.holder, params.beta, network, config.weights, active
     )
-    if config.weights.weights == "belief":
+    if config.weights.by_belief:
         if odds is None:
             raise ConfigError("weights by belief need its odds")
         opponent = jax.vmap(opponents)(views, scenarios.holder)

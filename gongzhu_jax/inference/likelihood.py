@@ -47,7 +47,7 @@ def slice_log_factor(
     """log of the factor by which a play of `card` at `state` changes a scenario's weight."""
     legal = env.legal_mask(state)
     q = logits / POLICY_SHARPNESS
-    if config.weights == "bayes":
+    if config.by_slices == "bayes":
         scaled = jnp.where(legal, beta * q, -jnp.inf)
         return jax.nn.log_softmax(scaled)[card]
     compared = (
@@ -78,7 +78,7 @@ def log_weights(
       active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
     """
     shape = batch, draws = holder.shape[:2]
-    if config.weights in ("none", "belief"):
+    if config.by_slices is None:
         return jnp.zeros(shape), jnp.int32(0), jnp.int32(0)
     counts = jax.vmap(counted_slices, (0, None))(views, config)  # [B, 52]
     # Stages of the slices that count come first; a decision's scenarios share them.

@@ -46,8 +46,17 @@ def load_weights(checkpoint: str | Path | None = None) -> tuple[NetworkConfig, P
     path = shipped() if checkpoint is None else Path(checkpoint)
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, POLICY_VALUE)
-        return NetworkConfig(**fields), params
+        return configured(NetworkConfig, fields, path), params
     return restore_params(path, NetworkConfig, lambda config: make(config).init)
+
+
+def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C:
+    """The configuration of the network of a file; `CheckpointError` if it is of a kind that this
+    version does not have."""
+    try:
+        return config_type(**fields)
+    except TypeError as error:
+        raise CheckpointError(f"{path} holds a network of another version: {error}") from None
 
 
 def restore_params(
@@ -63,7 +72,7 @@ def restore_params(
         if not found:
             raise CheckpointError(f"there is no checkpoint in {path}")
         kind, epoch = found[0]
-    config = config_type(**run.about(kind, epoch)["config"]["network"])
+    config = configured(config_type, run.about(kind, epoch)["config"]["network"], path)
     shape = jax.eval_shape(init_of(config), jax.random.key(0))
     device = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
     like = jax.tree.map(

@@ -27,11 +27,11 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
 def make_player(name: str) -> Player:
     """Ours, with a small network where they need one."""
-    if name != "scrofa":
+    if name != "scrofa-strong":
         return players.make(name)
     network = NetworkConfig("compact", stem=16, width=8, blocks=1)
     params = make_network(network).init(jax.random.key(0))
-    options: dict[str, Any] = {"draws": 3, "key_cards": 1, "base": 2, "per_legal": 1}
+    options: dict[str, Any] = {"draws": 3, "base": 2, "per_legal": 1}
     return players.from_network(name, network, params, **options)
 
 

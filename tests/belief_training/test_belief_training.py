@@ -24,7 +24,7 @@ from tests.evaluation.simple_players import high_player, random_player
 
 CONFIG = BeliefTrainingConfig(
     epochs=1,
-    network=BeliefConfig(stem=32, width=32, blocks=1),
+    network=BeliefConfig(reader=32, width=32, blocks=1),
     games=256,
     window=256,
     updates=150,

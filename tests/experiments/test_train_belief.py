@@ -19,7 +19,7 @@ SMALL = (
         "games=16",
         "window=128",
     ),
-    *("minibatch=64", "network.stem=32", "network.width=16", "network.blocks=1"),
+    *("minibatch=64", "network.reader=16", "network.width=16", "network.blocks=1"),
     *("checkpoint_every=2", "evaluate_every=4", "average=0.8", "chunk=null"),
 )
 

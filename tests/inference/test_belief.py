@@ -13,13 +13,18 @@ from gongzhu_jax.game import env
 from gongzhu_jax.game.view import PublicView, unseen_mask, view
 from gongzhu_jax.inference import odds
 from gongzhu_jax.inference.belief import (
-    NUM_BELIEF_FEATURES,
+    KIND,
+    NUM_VIEW_FEATURES,
+    BeliefConfig,
+    BeliefNet,
     encode_view,
+    init_belief,
     load_belief,
     log_odds,
 )
 from gongzhu_jax.inference.constraints import constraints
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
+from gongzhu_jax.inference.evidence import NUM_PLAY_FEATURES
 from gongzhu_jax.inference.explanation import believed_holders
 from gongzhu_jax.network.registry import NetworkConfig, make
 from gongzhu_jax.network.weights import save_weights
@@ -31,46 +36,92 @@ _encode = jax.jit(jax.vmap(encode_view))
 
 
 def expected(state: env.GameState, seat: int) -> np.ndarray:
-    """By loops over the history."""
+    """The position by loops over the history."""
     stage = int(state.stage)
     plays, leaders = np.asarray(state.plays), np.asarray(state.leaders)
     hand = np.asarray(state.holder) == seat
-    played = np.zeros(52, bool)
-    history, led = np.zeros((13, 4, 52)), np.zeros((13, 4))
+    played_by = np.zeros((4, 52))
     voids = np.zeros((4, 4), bool)
     sizes = np.full(4, 13)
     for number in range(stage):
         trick, place = divmod(number, 4)
         who = (leaders[trick] + place) % 4
-        history[trick, (who - seat) % 4, plays[number]] = 1
-        played[plays[number]] = True
+        played_by[(who - seat) % 4, plays[number]] = 1
         sizes[who] -= 1
         if plays[number] // 13 != plays[trick * 4] // 13:
             voids[who, plays[trick * 4] // 13] = True
-    for trick in range(13):
-        if leaders[trick] >= 0:
-            led[trick, (leaders[trick] - seat) % 4] = 1
     taken = np.zeros((4, 52))
     for card, who in enumerate(np.asarray(state.taken_by)):
         if who >= 0:
             taken[(who - seat) % 4, card] = 1
     others = [(seat + i) % 4 for i in (1, 2, 3)]
-    place = np.eye(4)[stage % 4]
+    unseen = ~(hand | (played_by.sum(0) > 0))
     parts = (
-        *(hand, ~(hand | played), history, led, history.max(0), taken),
-        *(~voids[others], sizes[others] / 13, place),
+        *(hand, unseen, played_by, taken),
+        *(~voids[others], sizes[others] / 13, np.eye(4)[stage % 4]),
     )
     return np.concatenate([np.asarray(part, np.float32).reshape(-1) for part in parts])
+
+
+def expected_play(
+    plays: list[int], leaders: list[int], number: int, unseen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """One play as its actor saw it, and the cards that might have been played instead."""
+    trick, place = divmod(number, 4)
+    actor = (leaders[trick] + place) % 4
+    card, table = plays[number], plays[4 * trick : number]
+    features = {name: np.zeros(52) for name in ("card", "table", "best", "ours", "theirs")}
+    features["card"][card] = 1
+    features["table"][table] = 1
+    led, behind = np.zeros(4), np.zeros(3)
+    if table:
+        led[table[0] // 13] = 1
+        best = max(c for c in table if c // 13 == table[0] // 13)
+        features["best"][best] = 1
+        behind[place - table.index(best) - 1] = 1
+    for before in range(trick):
+        winner = leaders[before + 1]
+        side = "ours" if (winner - actor) % 2 == 0 else "theirs"
+        features[side][plays[4 * before : 4 * before + 4]] = 1
+    rest = (unseen, led, np.eye(4)[place], behind, np.eye(13)[trick])
+    free = not table or card // 13 != table[0] // 13
+    instead = [unseen[c] and (free or c // 13 == table[0] // 13) for c in range(52)]
+    return np.concatenate([*features.values(), *rest]), np.array(instead)
 
 
 def test_features_as_by_loops() -> None:
     states = positions.random_states(5, STAGES)
     for seat in range(4):
         found = _encode(jax.vmap(view, (0, None))(states, seat))
-        assert found.shape == (len(STAGES), NUM_BELIEF_FEATURES)
+        assert found.position.shape == (len(STAGES), NUM_VIEW_FEATURES)
+        assert found.plays.shape == (len(STAGES), 52, NUM_PLAY_FEATURES)
         for row in range(len(STAGES)):
-            wanted = expected(positions.take(states, row), seat)
-            np.testing.assert_allclose(found[row], wanted, rtol=1e-6)
+            state = positions.take(states, row)
+            wanted = expected(state, seat)
+            np.testing.assert_allclose(found.position[row], wanted, rtol=1e-6)
+            plays, leaders = np.asarray(state.plays).tolist(), np.asarray(state.leaders).tolist()
+            actors = np.zeros((3, 52), bool)
+            for number in range(int(state.stage)):
+                unseen = wanted[52:104] > 0
+                features, instead = expected_play(plays, leaders, number, unseen)
+                np.testing.assert_array_equal(found.plays[row, number], features)
+                np.testing.assert_array_equal(found.alternatives[row, number], instead)
+                opponent = (leaders[number // 4] + number - seat - 1) % 4
+                if opponent < 3:
+                    actors[opponent, number] = True
+            np.testing.assert_array_equal(found.actors[row], actors)
+
+
+def test_plays_to_come_do_not_matter() -> None:
+    """Rows of the encoding from the stage on are not those of plays."""
+    config = BeliefConfig(reader=8, width=8, blocks=1)
+    params = init_belief(jax.random.key(0), config)
+    views = jax.vmap(view, (0, None))(positions.random_states(5, STAGES), 1)
+    inputs = _encode(views)
+    come = np.arange(52) >= np.asarray(views.stage)[:, None]
+    changed = inputs.replace(plays=np.where(come[..., None], 9.0, inputs.plays))
+    net = BeliefNet(config)
+    np.testing.assert_array_equal(net.apply(params, inputs), net.apply(params, changed))
 
 
 # Decisions by belief
@@ -143,8 +194,31 @@ def test_what_is_believed_does_not_depend_on_the_sampler(
         np.testing.assert_allclose(found.weight[0], 1 / DRAWS, rtol=1e-2)
 
 
+@pytest.mark.parametrize("rule", ["iec", "bayes"])
+def test_the_belief_times_a_rule_of_slices(
+    belief_file: Path, late_view: PublicView, rule: str
+) -> None:
+    """On the same deals the weights are the product of both."""
+
+    def weight(weights: str) -> np.ndarray:
+        common = {"sampler": "uniform", "draws": 64, "slices": "every", "beta": 0.05}
+        found = decision(belief_file, late_view, weights=weights, **common)
+        return np.asarray(found.weight[0], np.float64)
+
+    both = weight("belief") * weight(rule)
+    np.testing.assert_allclose(weight(f"belief-{rule}"), both / both.sum(), rtol=1e-3)
+    assert not np.allclose(weight("belief"), both / both.sum(), rtol=1e-3)
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, late_view: PublicView) -> None:
     path = tmp_path / "policy.safetensors"
     save_weights(path, SMALL, make(SMALL).init(jax.random.key(0)), {})
     with pytest.raises(CheckpointError, match="another kind: policy_value"):
+        decision(path, late_view, weights="belief")
+
+
+def test_a_file_of_another_version_is_refused(tmp_path: Path, late_view: PublicView) -> None:
+    path = tmp_path / "old.safetensors"
+    save_weights(path, SMALL, make(SMALL).init(jax.random.key(0)), {}, kind=KIND)
+    with pytest.raises(CheckpointError, match="holds a network of another version"):
         decision(path, late_view, weights="belief")

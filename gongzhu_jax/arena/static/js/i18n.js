@@ -34,7 +34,9 @@ const EN = {
   noAnalysis: "No analysis: {reason}", suitS: "of spades", suitH: "of hearts", suitD: "of diamonds",
   suitC: "of clubs", rankJ: "Jack", rankQ: "Queen", rankK: "King", rankA: "Ace", cardName:
     "{rank} {suit}", notLegal: "not allowed now", playerRandom: "Mr. Random", playerIf: "Mr. If",
-  playerGreed: "Mr. Greed", playerScrofa: "ScrofaZero", won: "Your team wins by {n} points.",
+  playerGreed: "Mr. Greed", playerScrofa: "ScrofaZero", playerStrong:
+    "ScrofaZero, strong", playerSimple: "ScrofaZero, simple", playerRaw: "ScrofaZero, no search",
+  playerPolicy: "ScrofaZero, policy only", won: "Your team wins by {n} points.",
   lost: "Your team loses by {n} points.", drawn: "A draw.", "error.full":
     "The server is full; please try again later.", "error.taken": "That name or seat is taken.",
   "error.forbidden": "That is not allowed.", "error.unknown": "That table is no more.",
@@ -67,6 +69,8 @@ const ZH = {
   suitS: "黑桃", suitH: "红桃", suitD: "方块", suitC: "梅花", rankJ: "J", rankQ: "Q", rankK: "K",
   rankA: "A", cardName: "{suit}{rank}", notLegal: "现在不能出", playerRandom: "随机先生",
   playerIf: "规则先生", playerGreed: "贪心先生", playerScrofa: "ScrofaZero",
+  playerStrong: "ScrofaZero 强", playerSimple: "ScrofaZero 简", playerRaw: "ScrofaZero 无搜索",
+  playerPolicy: "ScrofaZero 仅策略",
   won: "你们队赢 {n} 分。", lost: "你们队输 {n} 分。", drawn: "平局。",
   "error.full": "服务器已满，请稍后再试。", "error.taken": "名字或座位已被占用。",
   "error.forbidden": "不允许这样做。", "error.unknown": "该牌桌已不存在。",
@@ -96,7 +100,8 @@ export function spokenCard(card) {
 }
 
 const PLAYERS = { random: "playerRandom", if: "playerIf", greed: "playerGreed",
-  scrofa: "playerScrofa" };
+  scrofa: "playerScrofa", "scrofa-strong": "playerStrong", "scrofa-simple": "playerSimple",
+  raw: "playerRaw", policy: "playerPolicy" };
 
 /** The name of a player of ours; names of clients stay as they are. */
 export const playerName = (name) => (name in PLAYERS ? t(PLAYERS[name]) : name);

@@ -27,8 +27,8 @@ function opponent(players, place, chosen) {
     { value: name, textContent: playerName(name) })),
     make("option", { value: FREE, textContent: t("openSeat") })];
   const select = make("select", { id: `other-${place}` }, ...options);
-  const usual = players.includes("scrofa") ? "scrofa" : "greed";
-  select.value = chosen ?? (players.includes(usual) ? usual : players[0] ?? FREE);
+  const usual = ["scrofa-strong", "scrofa", "greed"].find((name) => players.includes(name));
+  select.value = chosen ?? usual ?? players[0] ?? FREE;
   return make("label", {}, make("span", { textContent: t(place) }), select);
 }
 
