@@ -25,7 +25,7 @@ from gongzhu_jax.inference import belief as belief_weights
 from gongzhu_jax.network import weights
 
 PAGE = ROOT / "docs" / "results.md"
-PAGES = (PAGE, ROOT / "docs" / "model_card.md")
+PAGES = (PAGE, ROOT / "docs" / "model_card.md", ROOT / "docs" / "arena.md")
 NOT_RUN = "not run"
 
 # Published strengths of the classical players: points of a deal (first team minus second) with
@@ -271,6 +271,21 @@ def _weights_file(path: Path) -> str:
     return markdown(lines)
 
 
+def arena_load(folder: Path) -> str:
+    """Rounds of the arena under load, and all of them."""
+    kept = read(folder, "arena_load")
+    if kept is None:
+        return NOT_RUN
+    result = kept["result"]
+    names = ["games", "lost_or_wrong", "plays_per_second", "median_ms", "p99_ms", "most_ms"]
+    titles = [name.replace("_", " ") for name in names]
+    lines = [["round", *titles, "memory of the server, MB"]]
+    for number, row in enumerate(result["rounds"], start=1):
+        lines.append([str(number), *(f"{row[name]:g}" for name in names), f"{row['memory_mb']:g}"])
+    lines.append(["all", *(f"{result[name]:g}" for name in names), ""])
+    return markdown(lines) + source(kept)
+
+
 GAIN = "nats per unseen card better than uniform"
 
 SECTIONS: dict[str, Callable[[Path], str]] = {
@@ -288,6 +303,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "openspiel": openspiel,
+    "arena-load": arena_load,
 }
 
 
