@@ -25,14 +25,15 @@ from gongzhu_jax.belief_training import (
     init_state,
     nll,
     play_mixture,
-    random_positions,
+    random_stages,
 )
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game import env
 from gongzhu_jax.inference.belief import BeliefConfig
 from gongzhu_jax.training.loop import Schedule, run_epochs
 
+HELD_OUT_POSITIONS = 16
+"""Of each held-out game."""
 HELD_OUT_SEED = 1_000_003
 """Apart from every seed of a run, so that held-out deals are not those learnt from."""
 
@@ -47,6 +48,7 @@ class TrainBeliefSettings:
     window: int
     updates: int
     minibatch: int
+    positions: int
     learning_rate: float
     final_learning_rate: float
     average: float
@@ -82,6 +84,7 @@ class TrainBeliefSettings:
             self.window,
             self.updates,
             self.minibatch,
+            self.positions,
             self.learning_rate,
             self.final_learning_rate,
             self.average,
@@ -106,13 +109,12 @@ def make_evaluate(settings: TrainBeliefSettings):
 
     @jax.jit
     def measure(params, games):
-        rows, stages = random_positions(jax.random.key(0), settings.held_out_games, 2048)
-        chosen = jax.tree.map(lambda leaf: leaf[rows], games)
-        return nll(params, jax.vmap(env.rewind)(chosen, stages), settings.network)
+        stages = random_stages(jax.random.key(0), settings.held_out_games, HELD_OUT_POSITIONS)
+        return nll(params, games, stages, settings.network)
 
     def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
         believed, uniform, unseen = (np.asarray(part) for part in measure(params, games))
-        gain = (uniform - believed) / np.maximum(unseen, 1)
+        gain = (uniform - believed).sum(axis=1) / unseen.sum(axis=1)  # by game
         return {
             "gain": float((uniform - believed).sum() / unseen.sum()),
             "gain_stderr": float(gain.std(ddof=1) / np.sqrt(len(gain))),

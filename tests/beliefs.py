@@ -1,6 +1,7 @@
 """A belief to test with."""
 
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -10,14 +11,18 @@ from gongzhu_jax.network.weights import save_weights
 SCALE = 0.12  # of the noise that stands for training
 
 
-def save_small(folder: Path) -> Path:
-    """The file of an untrained belief whose odds are far from even."""
-    config = BeliefConfig(reader=8, width=8, blocks=1)
-    params = init_belief(jax.random.key(0), config)
+def perturbed(params: Any) -> Any:
+    """Parameters with noise, so that odds are far from even."""
     leaves, tree = jax.tree.flatten(params)
     keys = jax.random.split(jax.random.key(1), len(leaves))
     noise = [SCALE * jax.random.normal(k, old.shape) for k, old in zip(keys, leaves, strict=True)]
-    params = jax.tree.map(jax.numpy.add, params, jax.tree.unflatten(tree, noise))
+    return jax.tree.map(jax.numpy.add, params, jax.tree.unflatten(tree, noise))
+
+
+def save_small(folder: Path) -> Path:
+    """The file of an untrained belief whose odds are far from even."""
+    config = BeliefConfig(reader=8, width=8, blocks=1)
+    params = perturbed(init_belief(jax.random.key(0), config))
     path = folder / "small.safetensors"
     save_weights(path, config, params, {}, "float32", KIND)
     return path

@@ -2,7 +2,7 @@
 
 from gongzhu_jax.belief_training.config import BeliefTrainingConfig
 from gongzhu_jax.belief_training.epoch import BeliefState, compile_epoch, init_state
-from gongzhu_jax.belief_training.learner import compile_learn, nll, random_positions
+from gongzhu_jax.belief_training.learner import compile_learn, nll, random_stages
 from gongzhu_jax.belief_training.mixture import play_mixture
 
 __all__ = [
@@ -13,5 +13,5 @@ __all__ = [
     "init_state",
     "nll",
     "play_mixture",
-    "random_positions",
+    "random_stages",
 ]

@@ -19,6 +19,7 @@ class BeliefTrainingConfig:
     window: int = 65536  # games kept to learn from
     updates: int = 48  # of the optimiser per epoch
     minibatch: int = 512  # positions per update
+    positions: int = 16  # of each game in a minibatch
     learning_rate: float = 1e-3
     final_learning_rate: float = 2e-5  # reached by cosine decay at the last epoch
     average: float = 0.998  # decay per update of the averaged parameters that are used
@@ -27,8 +28,10 @@ class BeliefTrainingConfig:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.games, self.updates, self.minibatch) < 1:
-            raise ConfigError("epochs, games, updates and minibatch must be at least 1")
+        if min(self.epochs, self.games, self.updates, self.minibatch, self.positions) < 1:
+            raise ConfigError("epochs, games, updates, minibatch and positions must be at least 1")
+        if self.minibatch % self.positions:
+            raise ConfigError("minibatch must be a multiple of the positions of each game")
         if self.window < self.games or self.window % self.games:
             raise ConfigError("window must be a multiple of the games per epoch")
         if not 0 < self.final_learning_rate <= self.learning_rate:

@@ -1,5 +1,5 @@
-"""Learning of the belief by maximum likelihood of the true hidden hands. Axes: M positions of a
-minibatch, as the players to move saw them."""
+"""Learning of the belief by maximum likelihood of the true hidden hands. Axes: G games of a
+minibatch, K positions of each, as the players to move saw them."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from gongzhu_jax.belief_training.config import BeliefTrainingConfig
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.view import unseen_mask, view
-from gongzhu_jax.inference.belief import BeliefConfig, init_belief, log_odds
+from gongzhu_jax.game.view import view
+from gongzhu_jax.inference.belief import BeliefConfig, init_belief, log_odds_of_games
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.odds import log_weight, weigh
 from gongzhu_jax.inference.sampling import log_count
@@ -40,38 +40,41 @@ def init_learner(config: BeliefTrainingConfig) -> Learner:
     return Learner(params, average, _optimiser(config).init(params["params"]))
 
 
-def nll(params: Any, states: env.GameState, config: BeliefConfig):
-    """For positions [M]: minus log probability of the true hidden hands as the player to move
-    believes, the same if all deals were alike, and the number of unseen cards; each [M]."""
-    views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
-    numbers = log_odds(params, views, config)
-    true = jax.vmap(opponents)(views, states.holder)
-    total = jax.vmap(lambda n, v: weigh(n, constraints(v)).log_total)(numbers, views)
-    believed = total - jax.vmap(log_weight)(numbers, true)
-    uniform = jax.vmap(log_count)(views)
-    return believed, uniform, jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
+def nll(params: Any, games: env.GameState, stages: jax.Array, config: BeliefConfig):
+    """For finished games [G] at stages [G, K]: minus log probability of the true hidden hands as
+    the player to move believes, the same if all deals were alike, and the number of unseen cards;
+    each [G, K]."""
+    states = jax.vmap(jax.vmap(env.rewind, (None, 0)))(games, stages)
+    views = jax.vmap(jax.vmap(lambda state: view(state, env.player_to_move(state))))(states)
+    whole = jax.vmap(view, (0, None))(games, 0)
+    numbers = log_odds_of_games(params, whole, views, config)
+
+    def of_position(numbers, view, holder):
+        known = constraints(view)
+        believed = weigh(numbers, known).log_total - log_weight(numbers, opponents(view, holder))
+        return believed, log_count(view), jnp.sum(known.unseen)
+
+    return jax.vmap(jax.vmap(of_position))(numbers, views, states.holder)
 
 
-def random_positions(
-    key: jax.Array, filled: jax.Array | int, count: int
-) -> tuple[jax.Array, jax.Array]:
-    """`count` pairs of a game, of the first `filled`, and a stage before the last trick."""
-    game_key, stage_key = jax.random.split(key)
-    rows = jax.random.randint(game_key, (count,), 0, filled)
-    return rows, jax.random.randint(stage_key, (count,), 0, LAST_STAGE).astype(jnp.int8)
+def random_stages(key: jax.Array, games: int, positions: int) -> jax.Array:
+    """int8[G, K]: stages before the last trick, spread evenly over each game."""
+    shift = jax.random.uniform(key, (games, positions))
+    return ((jnp.arange(positions) + shift) * (LAST_STAGE / positions)).astype(jnp.int8)
 
 
 def compile_learn(config: BeliefTrainingConfig, mesh: Mesh):
     """`(learner, games, filled, key) -> (learner, loss)`: the updates of one epoch."""
-    if config.minibatch % mesh.size:
+    in_minibatch = config.minibatch // config.positions  # games
+    if in_minibatch % mesh.size:
         raise ConfigError(
-            f"minibatches of {config.minibatch} do not divide over {mesh.size} devices"
+            f"minibatches of {in_minibatch} games do not divide over {mesh.size} devices"
         )
-    share = config.minibatch // mesh.size
+    share = in_minibatch // mesh.size
     optimiser = _optimiser(config)
 
-    def loss(trained, states):
-        believed, _, unseen = nll({"params": trained}, states, config.network)
+    def loss(trained, games, stages):
+        believed, _, unseen = nll({"params": trained}, games, stages, config.network)
         # Over the whole minibatch, so that the number of devices does not matter.
         return jax.lax.pmean(jnp.sum(believed), GAMES) / jax.lax.pmean(jnp.sum(unseen), GAMES)
 
@@ -80,12 +83,13 @@ def compile_learn(config: BeliefTrainingConfig, mesh: Mesh):
 
         def update(number, carry):
             learner, total = carry
-            places = random_positions(jax.random.fold_in(key, number), filled, config.minibatch)
-            rows, stages = (jax.lax.dynamic_slice_in_dim(x, first, share) for x in places)
+            game_key, stage_key = jax.random.split(jax.random.fold_in(key, number))
+            rows = jax.random.randint(game_key, (in_minibatch,), 0, filled)
+            stages = random_stages(stage_key, in_minibatch, config.positions)
+            rows, stages = (jax.lax.dynamic_slice_in_dim(x, first, share) for x in (rows, stages))
             chosen = jax.tree.map(lambda leaf: leaf[rows], games)
-            states = jax.vmap(env.rewind)(chosen, stages)
             trained = learner.params["params"]
-            value, gradients = jax.value_and_grad(loss)(trained, states)
+            value, gradients = jax.value_and_grad(loss)(trained, chosen, stages)
             gradients = mean_over(gradients, GAMES)
             changes, state = optimiser.update(gradients, learner.optimiser, trained)
             params = {"params": optax.apply_updates(trained, changes)}

@@ -58,13 +58,17 @@ class BeliefInput(struct.PyTreeNode):
     """All that the viewer may know."""
 
     position: jax.Array  # [539], as it is now
-    plays: jax.Array  # [52, 336], as they were
+    plays: jax.Array  # [52, 284], as they were
     alternatives: jax.Array  # [52, 52] bool, [play, card]
     actors: jax.Array  # [3, 52] bool, [opponent, play]
 
 
-def encode_view(view: PublicView) -> BeliefInput:
-    """Seats are counted from the viewer, in plays from the actor."""
+def encode_view(view: PublicView, plays: jax.Array | None = None) -> BeliefInput:
+    """Seats are counted from the viewer, in plays from the actor.
+
+    Args:
+      plays: those of the history or of a longer one, encoded, where they are at hand.
+    """
     played_by = by_seat(view)[..., None] & (view.plays[:, None] == _CARDS)  # [seat, play, card]
     taker = jnp.where(view.taken_by >= 0, (view.taken_by - view.seat) % NUM_SEATS, -1)
     known = constraints(view)
@@ -78,11 +82,13 @@ def encode_view(view: PublicView) -> BeliefInput:
         view.stage % NUM_SEATS == _SEATS,
     )
     position = jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])
-    return BeliefInput(position, encode_plays(view), alternatives(view), by_seat(view)[1:])
+    plays = encode_plays(view) if plays is None else plays
+    return BeliefInput(position, plays, alternatives(view), by_seat(view)[1:])
 
 
 class BeliefNet(nn.Module):
-    """Inputs with leading axes [...] to log odds [..., 52, 3] of opponents 0, 1, 2.
+    """Inputs with leading axes [...] to log odds [..., 52, 3] of opponents 0, 1, 2. Leading axes of
+    the plays may be 1, for views of one game: then the plays are read once.
 
     Every play is read by the same layers and says, of each card, how much it speaks for its actor
     holding it: one number if it might have played the card instead, another if not. The sums over
@@ -119,6 +125,16 @@ def init_belief(key: jax.Array, config: BeliefConfig) -> Any:
 def log_odds(params: Any, views: PublicView, config: BeliefConfig) -> jax.Array:
     """For views [B]: float32[B, 52, 3]. What the constraints exclude is not yet excluded."""
     return BeliefNet(config).apply(params, jax.vmap(encode_view)(views))  # ty: ignore[invalid-return-type]
+
+
+def log_odds_of_games(
+    params: Any, games: PublicView, views: PublicView, config: BeliefConfig
+) -> jax.Array:
+    """For views [G, K] of games whose whole histories are `games`, [G]: float32[G, K, 52, 3].
+    The same as `log_odds`, but plays are read once for all views of a game."""
+    plays = jax.vmap(encode_plays)(games)
+    known = jax.vmap(jax.vmap(encode_view, (0, None)))(views, plays)
+    return BeliefNet(config).apply(params, known.replace(plays=plays[:, None]))  # ty: ignore[invalid-return-type]
 
 
 KIND = "belief"

@@ -24,7 +24,6 @@ NUM_PLAY_FEATURES = (
     + NUM_CARDS  # on the table before it
     + NUM_CARDS  # the best of those
     + 2 * NUM_CARDS  # taken before by the actor's team; by the other
-    + NUM_CARDS  # unseen by the viewer now
     + NUM_SUITS  # the suit led, if any
     + NUM_SEATS  # place in the trick
     + NUM_OPPONENTS  # how many places before the actor's the best card lies
@@ -33,7 +32,10 @@ NUM_PLAY_FEATURES = (
 
 
 def encode_plays(view: PublicView) -> jax.Array:
-    """float32[52, 336], one row for each play; rows from `view.stage` on mean nothing."""
+    """float32[52, 284], one row for each play; rows from `view.stage` on mean nothing.
+
+    A row depends on the history alone, not on the viewer or on what came later.
+    """
     plays, suits = view.plays, view.plays // NUM_RANKS
     card = plays[:, None] == _CARDS  # [play, card]
     by_trick = card.reshape(NUM_TRICKS, NUM_SEATS, NUM_CARDS)
@@ -56,7 +58,6 @@ def encode_plays(view: PublicView) -> jax.Array:
         is_best,
         gone & ours,
         gone & ~ours,
-        jnp.broadcast_to(unseen_mask(view), (NUM_CARDS, NUM_CARDS)),
         (lead[:, None] == _SUITS) & (_PLACE > 0)[:, None],
         _PLACE[:, None] == _PLACES,
         behind[:, None] == _PLACES[1:],

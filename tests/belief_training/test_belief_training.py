@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -13,7 +12,7 @@ from gongzhu_jax.belief_training import (
     init_state,
     nll,
     play_mixture,
-    random_positions,
+    random_stages,
 )
 from gongzhu_jax.belief_training.learner import LAST_STAGE
 from gongzhu_jax.errors import ConfigError
@@ -29,6 +28,7 @@ CONFIG = BeliefTrainingConfig(
     window=256,
     updates=150,
     minibatch=64,
+    positions=8,
     learning_rate=3e-3,
     final_learning_rate=3e-3,
     average=0.9,
@@ -44,9 +44,10 @@ def games() -> env.GameState:
 
 def gain(params, games: env.GameState) -> np.ndarray:
     """Nats per position better than if all deals were alike."""
-    rows, stages = random_positions(jax.random.key(9), CONFIG.games, 128)
-    states = jax.vmap(env.rewind)(jax.tree.map(lambda leaf: jnp.asarray(leaf)[rows], games), stages)
-    believed, uniform, unseen = jax.jit(lambda p, s: nll(p, s, CONFIG.network))(params, states)
+    stages = random_stages(jax.random.key(9), CONFIG.games, 1)
+    believed, uniform, unseen = jax.jit(lambda p, g: nll(p, g, stages, CONFIG.network))(
+        params, games
+    )
     assert np.all(np.asarray(unseen) == 52 - stages - (51 - stages) // 4 - 1)
     return np.asarray(uniform - believed)
 
@@ -92,10 +93,14 @@ def test_mixture_of_tables() -> None:
     assert np.any(states.plays != other.plays)
 
 
-def test_positions_are_before_the_last_trick() -> None:
-    rows, stages = random_positions(jax.random.key(0), 10, 2000)
-    assert set(np.asarray(rows).tolist()) == set(range(10))
-    assert set(np.asarray(stages).tolist()) == set(range(LAST_STAGE))
+@pytest.mark.parametrize("positions", [1, 16, 48])
+def test_positions_are_spread_over_all_but_the_last_trick(positions: int) -> None:
+    stages = np.asarray(random_stages(jax.random.key(0), 2000, positions))
+    assert set(stages.ravel().tolist()) == set(range(LAST_STAGE))
+    part = LAST_STAGE / positions
+    assert np.all(stages // part == np.arange(positions))
+    counts = np.bincount(stages.ravel())
+    assert np.all(np.abs(counts / counts.mean() - 1) < 0.5)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +110,7 @@ def test_positions_are_before_the_last_trick() -> None:
         ({"window": 300}, "multiple of the games"),
         ({"learning_rate": 1e-9}, "final <= first"),
         ({"average": 1.0}, "average"),
+        ({"positions": 24}, "multiple of the positions"),
         ({"mixture": {}}, "positive shares"),
     ],
 )

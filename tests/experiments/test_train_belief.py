@@ -19,7 +19,7 @@ SMALL = (
         "games=16",
         "window=128",
     ),
-    *("minibatch=64", "network.reader=16", "network.width=16", "network.blocks=1"),
+    *("minibatch=64", "positions=8", "network.reader=16", "network.width=16", "network.blocks=1"),
     *("checkpoint_every=2", "evaluate_every=4", "average=0.8", "chunk=null"),
 )
 
@@ -70,7 +70,7 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("held_out=if", "'if' is in the mixture"),
         ("window=100", "multiple of the games per epoch"),
         ("mixture.if=-1", "shares of the mixture"),
-        ("minibatch=60", "do not divide over"),
+        ("minibatch=96", "do not divide over"),
     ],
 )
 def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -21,6 +22,7 @@ from gongzhu_jax.inference.belief import (
     init_belief,
     load_belief,
     log_odds,
+    log_odds_of_games,
 )
 from gongzhu_jax.inference.constraints import constraints
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
@@ -83,7 +85,7 @@ def expected_play(
         winner = leaders[before + 1]
         side = "ours" if (winner - actor) % 2 == 0 else "theirs"
         features[side][plays[4 * before : 4 * before + 4]] = 1
-    rest = (unseen, led, np.eye(4)[place], behind, np.eye(13)[trick])
+    rest = (led, np.eye(4)[place], behind, np.eye(13)[trick])
     free = not table or card // 13 != table[0] // 13
     instead = [unseen[c] and (free or c // 13 == table[0] // 13) for c in range(52)]
     return np.concatenate([*features.values(), *rest]), np.array(instead)
@@ -122,6 +124,26 @@ def test_plays_to_come_do_not_matter() -> None:
     changed = inputs.replace(plays=np.where(come[..., None], 9.0, inputs.plays))
     net = BeliefNet(config)
     np.testing.assert_array_equal(net.apply(params, inputs), net.apply(params, changed))
+
+
+def test_plays_of_a_game_are_read_once() -> None:
+    """Views of one game share what is read of its plays, and are judged as each for itself."""
+    config = BeliefConfig(reader=8, width=8, blocks=1)
+    params = beliefs.perturbed(init_belief(jax.random.key(0), config))
+    games = positions.random_states(6, [52, 52])
+    stages = jnp.array([[0, 3, 17, 30], [4, 29, 41, 51]], jnp.int8)
+
+    @jax.jit
+    def both(games):
+        states = jax.vmap(jax.vmap(env.rewind, (None, 0)))(games, stages)
+        views = jax.vmap(jax.vmap(lambda state: view(state, env.player_to_move(state))))(states)
+        whole = jax.vmap(view, (0, None))(games, 2)
+        flat = jax.tree.map(lambda leaf: leaf.reshape(8, *leaf.shape[2:]), views)
+        return log_odds_of_games(params, whole, views, config), log_odds(params, flat, config)
+
+    found, alone = both(games)
+    assert np.ptp(alone) > 0.1
+    np.testing.assert_allclose(found.reshape(alone.shape), alone, atol=1e-5)
 
 
 # Decisions by belief
