@@ -2,8 +2,8 @@
 
 Stratified: a few key cards are placed on the opponents in every possible way, and each placement,
 a stratum, gets the same number of draws, uniform within it. Either way deals can be drawn by the
-odds of a belief instead of uniformly; then 1 / (deals x probability of the draw) is part of the
-weight, so that averages estimate what they would with uniform draws.
+odds of a belief instead of uniformly; 1 / probability of the draw is part of the weight, so that
+averages estimate what they would with uniform draws.
 """
 
 import itertools
@@ -57,7 +57,7 @@ class Scenarios(struct.PyTreeNode):
 
     holder: jax.Array  # [N, 52] int8, holder of every card not yet played
     valid: jax.Array  # [N] bool; fewer than N deals are drawn where strata do not share N evenly
-    log_weight: jax.Array  # [N] float32, log of the weight by stratum; -inf where not valid
+    log_weight: jax.Array  # [N] float32, up to a constant; -inf where not valid
 
 
 def _priorities() -> tuple[np.ndarray, np.ndarray]:
@@ -132,21 +132,24 @@ def draw_scenarios(
     """The scenarios of one decision; `log_odds`, [52, 3], where they are drawn by belief."""
     if config.stratified:
         return _stratified(key, view, config, log_odds)
-    deals = count_deals(constraints(view))
-    table = _table(constraints(view), deals, config, log_odds)
-    valid = jnp.broadcast_to(deals.total > 0, (config.draws,))
+    table = _table(constraints(view), config, log_odds)
+    valid = jnp.broadcast_to(_feasible(table), (config.draws,))
     opponent, log_share = _draw(key, table, config.draws)
-    log_weight = jnp.where(valid, -log_share - jnp.log(deals.total), -jnp.inf)
-    return Scenarios(holders(view, opponent), valid, log_weight)
+    return Scenarios(holders(view, opponent), valid, jnp.where(valid, -log_share, -jnp.inf))
 
 
-def _table(known: Constraints, deals: Deals, config: ScenarioConfig, log_odds) -> Deals | OddsTable:
+def _table(known: Constraints, config: ScenarioConfig, log_odds) -> Deals | OddsTable:
     """From which deals are drawn: all of them alike, or by belief."""
     if not config.by_belief:
-        return deals
+        return count_deals(known)
     if log_odds is None:
         raise ConfigError("draws by belief need its odds")
     return weigh(log_odds, known)
+
+
+def _feasible(table: Deals | OddsTable) -> jax.Array:
+    """Whether there is a deal at all."""
+    return table.log_total > -jnp.inf if isinstance(table, OddsTable) else table.total > 0
 
 
 def _draw(key: jax.Array, table: Deals | OddsTable, n: int) -> tuple[jax.Array, jax.Array]:
@@ -160,10 +163,9 @@ def _stratified(
     key: jax.Array, view: PublicView, config: ScenarioConfig, log_odds: jax.Array | None
 ) -> Scenarios:
     cards, placements, allowed, known = strata(view, config.key_cards)
-    deals = jax.vmap(count_deals)(known)
-    tables = jax.vmap(lambda left, all_deals: _table(left, all_deals, config, log_odds))(
-        known, deals
-    )
+    tables = jax.vmap(lambda left: _table(left, config, log_odds))(known)
+    # Strata weigh by their deals, so those are counted also where draws are by belief.
+    deals = tables if isinstance(tables, Deals) else jax.vmap(count_deals)(known)
     feasible = allowed & (deals.total > 0)
     # Shares are counted before a placement turns out to leave no deal of the other cards, as in
     # the original runs; that happens in about one decision of a hundred.
