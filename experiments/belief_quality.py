@@ -9,8 +9,10 @@ the game and weighting:
   owners            mean log probability of the true holder of an unseen card, in nats; the weighted
                     deals give it, floored at half a deal; for "belief" it is exact
   deal              log probability of the true deal per unseen card: its weight against the mean
-                    weight of the draws; exact for "uniform" and "belief"
+                    weight of the draws, so a little too high with few draws; exact for "uniform"
+                    and "belief"
   gain, gain_standard_error  of `deal` over uniform, over games
+  over_iec, over_bayes       of beliefs: of `deal` over the best of those, each with its error
   effective_share   effective sample size of the draws so weighted, as a share
 and `calibration` of the belief by kind: of all pairs of unseen card and opponent, by tenths of the
 probability stated: how many, mean stated, share true; and the expected calibration error.
@@ -43,13 +45,15 @@ from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.constraints import constraints, holders, opponents
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
 from gongzhu_jax.inference.explanation import believed_holders
-from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.likelihood import counted_slices, slice_log_factor, sum_slices
 from gongzhu_jax.inference.sampling import log_count
 from gongzhu_jax.inference.scenarios import draw_scenarios
 from gongzhu_jax.network.registry import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
 UNIFORM, BELIEF = "uniform", "belief"
+RIVALS = ("iec", "bayes")
+"""What beliefs are compared with: the best of each, chosen by these very games."""
 PARTS = {"trick 1": (0, 1), "trick 2": (1, 2)} | {
     f"tricks {first + 1}-{first + 2}": (first, first + 2) for first in range(2, 12, 2)
 }
@@ -81,33 +85,65 @@ LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
 """(views [G], holders [G, N, 52]) -> log weights [G, N] by name of the weighting"""
 
 
-def weightings(settings: BeliefSettings) -> tuple[list[LogsFn], list[LogsFn]]:
-    """Those measured on uniform draws, and those on draws by the belief. Weightings that differ in
-    beta only share what the network says."""
-    config, params = load_weights(settings.checkpoint)
+@dataclass(frozen=True)
+class Weighting:
+    """A weighting of deals by slices, to be measured."""
+
+    kind: str  # "iec" or "bayes"
+    slices: str
+    beta: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.beta:g}, {self.slices}"
+
+    @property
+    def config(self) -> WeightConfig:
+        return WeightConfig(weights=self.kind, slices=self.slices, beta=self.beta)
+
+
+def weigh_all(checkpoint: str | None, weightings: Sequence[Weighting]) -> LogsFn:
+    """All weightings share what the network says of each slice."""
+    config, params = load_weights(checkpoint)
     network = make_network(config)
 
-    def by_slices(kind: str, slices: str, betas: list[float]) -> LogsFn:
-        weight = WeightConfig(weights=kind, slices=slices)
+    def logs_of(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
+        counts = [jax.vmap(counted_slices, (0, None))(views, each.config) for each in weightings]
 
-        def logs_of(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
-            def at(beta):
-                return log_weights(params, views, holder, beta, network, weight)[0]
+        def factor(logits, before, card, decision, stage):
+            return jnp.stack(
+                [
+                    slice_log_factor(logits, before, card, each.beta, each.config)
+                    * counted[decision, stage]
+                    for each, counted in zip(weightings, counts, strict=True)
+                ]
+            )
 
-            found = jax.vmap(at)(jnp.array(betas, jnp.float32))
-            return {f"{kind} {b:g}, {slices}": found[i] for i, b in enumerate(betas)}
+        every = jax.vmap(counted_slices, (0, None))(views, WeightConfig(slices="every"))
+        shape = (len(weightings),)
+        logs, _, _ = sum_slices(
+            params, views, holder, every, factor, network, WeightConfig(), shape=shape
+        )
+        return {each.name: logs[..., i] for i, each in enumerate(weightings)}
 
-        return logs_of
+    return logs_of
 
-    asked = [
-        ("iec", "important", settings.iec),
-        ("iec", "every", settings.iec),
-        ("bayes", "every", settings.bayes),
-    ]
-    uniform = [by_slices(*each) for each in asked if each[2]]
-    uniform.insert(0, lambda views, holder: {UNIFORM: jnp.zeros(holder.shape[:2])})
-    # The log weight of the belief itself is in how these are drawn.
-    believed = [by_slices("belief-bayes", "every", settings.bayes)] if settings.bayes else []
+
+def weightings(settings: BeliefSettings) -> tuple[list[LogsFn], list[LogsFn]]:
+    """Those measured on uniform draws, and those on draws by the belief."""
+    bayes = [Weighting("bayes", "every", beta) for beta in settings.bayes]
+    slices = ("important", "every")
+    asked = [Weighting("iec", part, beta) for part in slices for beta in settings.iec] + bayes
+    uniform: list[LogsFn] = [lambda views, holder: {UNIFORM: jnp.zeros(holder.shape[:2])}]
+    believed: list[LogsFn] = []
+    if asked:
+        uniform.append(weigh_all(settings.checkpoint, asked))
+    if bayes:
+        times = weigh_all(settings.checkpoint, bayes)
+        # The log weight of the belief itself is in how these are drawn.
+        believed.append(
+            lambda views, holder: {f"belief-{k}": v for k, v in times(views, holder).items()}
+        )
     return uniform, believed
 
 
@@ -234,21 +270,33 @@ def _rows(kind: str, figures: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     rows = []
     for part, (first, last) in PARTS.items():
         by_game = {name: values[first:last].mean(axis=0) for name, values in figures.items()}
+        deals = {name: deal for name, (_, deal, _) in by_game.items()}
+        rivals = {rival: _best(deals, rival) for rival in RIVALS if _best(deals, rival)}
         for name, (owners, deal, share) in by_game.items():
-            gain = estimate(deal - by_game[UNIFORM][1])
-            rows.append(
-                {
-                    "kind": kind,
-                    "stage": part,
-                    "weights": name,
-                    "owners": float(owners.mean()),
-                    "deal": float(deal.mean()),
-                    "gain": gain.mean,
-                    "gain_standard_error": gain.standard_error,
-                    "effective_share": float(share.mean()),
-                }
-            )
+            gain = estimate(deal - deals[UNIFORM])
+            row: dict[str, Any] = {
+                "kind": kind,
+                "stage": part,
+                "weights": name,
+                "owners": float(owners.mean()),
+                "deal": float(deal.mean()),
+                "gain": gain.mean,
+                "gain_standard_error": gain.standard_error,
+                "effective_share": float(share.mean()),
+            }
+            if name.startswith(BELIEF):
+                for rival, best in rivals.items():
+                    over = estimate(deal - deals[best])
+                    row[f"over_{rival}"] = over.mean
+                    row[f"over_{rival}_standard_error"] = over.standard_error
+            rows.append(row)
     return rows
+
+
+def _best(deals: Mapping[str, np.ndarray], family: str) -> str:
+    """The weighting of a family under which the true deals are the most likely; "" if none."""
+    mine = [name for name in deals if name.split()[0] == family]
+    return max(mine, key=lambda name: deals[name].mean(), default="")
 
 
 def calibration(bins: list[list[float]]) -> dict[str, Any]:

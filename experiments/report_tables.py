@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -214,18 +214,33 @@ def belief(folder: Path) -> str:
     if kept is None:
         return NOT_RUN
     rows = kept["result"]["rows"]
-    lines = [["games of", "stage", *FAMILIES.values(), "effective share of each"]]
+    lines = [["games of", "stage", *FAMILIES.values(), OVER_BEST, "effective share of each"]]
     for kind, stage in dict.fromkeys((row["kind"], row["stage"]) for row in rows):
         best = [best_of(rows, kind, stage, family) for family in FAMILIES]
         cells = [_likelihood(row) if row else NOT_RUN for row in best]
         shares = " / ".join(f"{row['effective_share']:.2f}" for row in best[1:] if row)
-        lines.append([kind, stage, *cells, shares])
+        lines.append([kind, stage, *cells, *_over_rivals(best), shares])
     errors = [
         f"{kind} {found['expected_calibration_error']:.3f}"
         for kind, found in kept["result"]["calibration"].items()
     ]
     said = f"\n\nExpected calibration error of the belief: {', '.join(errors)}." if errors else ""
     return markdown(lines) + said + source(kept)
+
+
+def _over_rivals(best: Sequence[Mapping[str, Any] | None]) -> list[str]:
+    """The belief, and the belief times Bayes, over the better of IEC and Bayes."""
+    by_family = dict(zip(FAMILIES, best, strict=True))
+    cells = []
+    for family in ("belief", "belief-bayes"):
+        row = by_family[family]
+        rivals = [name for name in ("iec", "bayes") if row and f"over_{name}" in row]
+        if not row or not rivals:
+            cells.append(NOT_RUN)
+            continue
+        over = min((f"over_{name}" for name in rivals), key=lambda key: row[key])
+        cells.append(f"{row[over]:+.4f} ± {row[f'{over}_standard_error']:.4f}")
+    return [" / ".join(cells)]
 
 
 def _likelihood(row: Mapping[str, Any]) -> str:
@@ -286,6 +301,7 @@ def arena_load(folder: Path) -> str:
     return markdown(lines) + source(kept)
 
 
+OVER_BEST = "belief / belief times Bayes over the better of IEC and Bayes"
 GAIN = "nats per unseen card better than uniform"
 
 SECTIONS: dict[str, Callable[[Path], str]] = {

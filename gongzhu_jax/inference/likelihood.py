@@ -5,6 +5,7 @@ policy network says how much the actor gave away with the card: its regret. Axes
 N scenarios each.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -41,7 +42,7 @@ def slice_log_factor(
     logits: jax.Array,
     state: env.GameState,
     card: jax.Array,
-    beta: jax.Array,
+    beta: jax.Array | float,
     config: WeightConfig,
 ) -> jax.Array:
     """log of the factor by which a play of `card` at `state` changes a scenario's weight."""
@@ -77,10 +78,36 @@ def log_weights(
       beta: traced, in place of the number in `config`, so that a sweep compiles once.
       active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
     """
-    shape = batch, draws = holder.shape[:2]
     if config.by_slices is None:
-        return jnp.zeros(shape), jnp.int32(0), jnp.int32(0)
-    counts = jax.vmap(counted_slices, (0, None))(views, config)  # [B, 52]
+        return jnp.zeros(holder.shape[:2]), jnp.int32(0), jnp.int32(0)
+    counts = jax.vmap(counted_slices, (0, None))(views, config)
+
+    def factor(logits, before, card, decision, stage):
+        return slice_log_factor(logits, before, card, beta, config)
+
+    return sum_slices(params, views, holder, counts, factor, network, config, active)
+
+
+def sum_slices(
+    params: Any,
+    views: PublicView,
+    holder: jax.Array,
+    counts: jax.Array,
+    factor: Callable[..., jax.Array],
+    network: Network,
+    config: WeightConfig,
+    active: jax.Array | None = None,
+    shape: tuple[int, ...] = (),
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The sum over slices of a log factor, float32[B, N, *shape]; the slices that count, and those
+    given to the network.
+
+    Args:
+      counts: bool[B, 52], the slices that count.
+      factor: `(logits, state before the play, card, decision, stage) -> float32[*shape]`.
+      config: its inputs and chunk are used.
+    """
+    batch, draws = holder.shape[:2]
     # Stages of the slices that count come first; a decision's scenarios share them.
     stages = jnp.argsort(~counts, axis=1, stable=True)
     encoder = encode_averaged if config.inputs == "averaged" else encode
@@ -92,13 +119,12 @@ def log_weights(
         before = jax.vmap(env.rewind)(jax.vmap(with_deal)(view, holder[decision, scenario]), stage)
         card = jnp.take_along_axis(view.plays, stage[:, None], axis=1)[:, 0]
         logits, _ = network.apply(params, jax.vmap(encoder)(before))
-        factor = jax.vmap(slice_log_factor, (0, 0, 0, None, None))(
-            logits, before, card, beta, config
-        )
-        return total.at[jnp.where(live, decision, batch), scenario].add(factor, mode="drop")
+        found = jax.vmap(factor)(logits, before, card, decision, stage)
+        return total.at[jnp.where(live, decision, batch), scenario].add(found, mode="drop")
 
-    slices = jnp.broadcast_to(jnp.sum(counts, axis=1, keepdims=True), shape)
+    slices = jnp.broadcast_to(jnp.sum(counts, axis=1, keepdims=True), (batch, draws))
     if active is not None:
         slices = jnp.where(active, slices, 0)
-    total, evaluated = ragged.loop(slices.reshape(-1), config.chunk, evaluate, jnp.zeros(shape))
+    start = jnp.zeros((batch, draws, *shape))
+    total, evaluated = ragged.loop(slices.reshape(-1), config.chunk, evaluate, start)
     return total, jnp.sum(slices), evaluated

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -16,9 +17,12 @@ from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match, standard_deals
 from gongzhu_jax.game.cards import CARD_NAMES
 from gongzhu_jax.inference.belief import KIND, BeliefConfig, init_belief
+from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.registry import NetworkConfig, make
-from gongzhu_jax.network.weights import save_weights
+from gongzhu_jax.network.weights import load_weights, save_weights
 from gongzhu_jax.players import cheat
+from tests import positions
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
 SMALL = NetworkConfig("compact", stem=16, width=8, blocks=1)
@@ -174,6 +178,25 @@ def test_oracle_gap(tmp_path: Path, weights: Path) -> None:
     assert picture.stat().st_size > 5000
 
 
+def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> None:
+    """One evaluation of every slice serves all; the player evaluates only what counts."""
+    asked = [
+        belief_quality.Weighting("iec", "important", 0.05),
+        belief_quality.Weighting("iec", "every", 0.15),
+        belief_quality.Weighting("bayes", "every", 0.1),
+    ]
+    views = positions.random_views(3, [9, 22, 41])
+    keys = jax.random.split(jax.random.key(0), 3)
+    holder = jax.vmap(lambda key, view: sample(key, view, 4))(keys, views)
+    found = belief_quality.weigh_all(str(weights), asked)(views, holder)
+    network, params = load_weights(weights)
+    for each in asked:
+        beta = jnp.float32(each.beta)
+        alone, _, _ = log_weights(params, views, holder, beta, make(network), each.config)
+        assert np.ptp(alone) > 0.01
+        np.testing.assert_allclose(found[each.name], alone, atol=1e-4)
+
+
 @pytest.mark.usefixtures("simple_players")
 def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     config = BeliefConfig(reader=8, width=8, blocks=1)
@@ -198,6 +221,11 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
             assert row["effective_share"] == pytest.approx(1)
         if row["weights"] == "belief":
             assert abs(row["gain"]) < 1e-6  # untrained, all odds are even
+            rivals = [other for other in result["rows"] if other["stage"] == row["stage"]]
+            for rival in ("iec", "bayes"):
+                best = max(r["gain"] for r in rivals if r["weights"].startswith(rival))
+                assert row[f"over_{rival}"] == pytest.approx(-best, abs=1e-6)
+                assert row[f"over_{rival}_standard_error"] >= 0
     first = result["rows"][0]
     # Before and in the first trick: 39! / 13!^3 deals, less what has been played.
     assert first["stage"] == "trick 1"
