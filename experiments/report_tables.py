@@ -208,11 +208,18 @@ def strength(name: str) -> Callable[[Path], str]:
     return section
 
 
-def belief(folder: Path) -> str:
+def belief(name: str) -> Callable[[Path], str]:
+    """The section of a result of `experiments.belief_quality`."""
+
+    def section(folder: Path) -> str:
+        kept = read(folder, name)
+        return NOT_RUN if kept is None else _likelihoods(kept)
+
+    return section
+
+
+def _likelihoods(kept: dict[str, Any]) -> str:
     """Likelihood of the true hands under each weighting."""
-    kept = read(folder, "belief_quality")
-    if kept is None:
-        return NOT_RUN
     rows = kept["result"]["rows"]
     lines = [["games of", "stage", *FAMILIES.values(), OVER_BEST, "effective share of each"]]
     for kind, stage in dict.fromkeys((row["kind"], row["stage"]) for row in rows):
@@ -309,11 +316,15 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "techniques": techniques,
     "training": training("training", "wpg", "raw network over Mr. Greed", 1),
     "training-belief": training("training_belief", "gain", GAIN, 4),
+    "training-belief-flat": training("training_belief_flat", "gain", GAIN, 4),
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
     "strength-development": strength("strength_development"),
+    "strength-flat": strength("strength_flat"),
+    "strength-development-flat": strength("strength_development_flat"),
     "full-player": full_player,
-    "belief": belief,
+    "belief": belief("belief_quality"),
+    "belief-flat": belief("belief_quality_flat"),
     "shipped": shipped_weights,
     "shipped-belief": shipped_belief,
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
@@ -341,7 +352,7 @@ def regenerate(page: str, folder: Path = RESULTS) -> str:
 def read(folder: Path, name: str) -> dict[str, Any] | None:
     """A results file, or None if there is none."""
     path = folder / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    return {**json.loads(path.read_text()), "name": name} if path.exists() else None
 
 
 def source(kept: dict[str, Any] | None) -> str:
