@@ -6,19 +6,37 @@ from pathlib import Path
 
 import pytest
 
+from tests.arena.live_server import in_process
+
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+BOT = "arena_bot.py"
 SMALL = {"pgx_alphazero.py": ["--games", "2", "--simulations", "4"]}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_example(path: Path, tmp_path) -> None:
+def run(path: Path, folder: Path, *arguments: str) -> str:
+    """What the script prints."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(path), *SMALL.get(path.name, [])],
+        [sys.executable, "-W", "error", str(path), *arguments],
         capture_output=True,
         text=True,
         check=False,
-        cwd=tmp_path,
+        cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    return done.stdout
+
+
+ALONE = sorted(path for path in EXAMPLES.glob("*.py") if path.name != BOT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ALONE, ids=lambda path: path.stem)
+def test_example(path: Path, tmp_path: Path) -> None:
+    assert run(path, tmp_path, *SMALL.get(path.name, []))
+
+
+@pytest.mark.slow
+def test_example_bot_at_an_arena(tmp_path: Path) -> None:
+    with in_process(tmp_path / "arena.sqlite") as (arena, _):
+        said = run(EXAMPLES / BOT, tmp_path, "--address", arena.ws, "--games", "2")
+    assert said.startswith("2 games")
