@@ -106,23 +106,25 @@ def main(settings: TrainSettings, line: str) -> int:
     return DONE
 
 
-def starting_point(settings: TrainSettings) -> tuple[Params | None, dict[str, Any]]:
+def starting_point(
+    start: str | None, network: Any, load: Callable[[Path], tuple[Any, Params]] = load_weights
+) -> tuple[Params | None, dict[str, Any]]:
     """The parameters of the weights file `start`, and what the file says of itself."""
-    if settings.start is None:
+    if start is None:
         return None, {}
-    path = Path(settings.start)
+    path = Path(start)
     if path.suffix != SUFFIX:
         raise ConfigError(f"start must be a weights file (*{SUFFIX}), not {path}")
-    network, params = load_weights(path)
-    if network != settings.network:
-        raise ConfigError(f"{path} has the network {network}, this run {settings.network}")
+    found, params = load(path)
+    if found != network:
+        raise ConfigError(f"{path} has the network {found}, this run {network}")
     return params, {"start": about_weights(path)}
 
 
 def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
     """One stretch of a run; returns its log so far."""
     directory = Path(settings.directory)
-    params, about = starting_point(settings)
+    params, about = starting_point(settings.start, settings.network)
     config = settings.training(None if params is None else digest(params))
 
     def start(**options: Any) -> Any:

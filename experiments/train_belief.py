@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments.cli import DONE, command
 from experiments.results import commit
-from experiments.train import run_logged
+from experiments.train import run_logged, starting_point
 from gongzhu_jax import players, runtime
 from gongzhu_jax.belief_training import (
     BeliefTrainingConfig,
@@ -27,9 +27,9 @@ from gongzhu_jax.belief_training import (
     play_mixture,
     random_stages,
 )
-from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.inference.belief import BeliefConfig
+from gongzhu_jax.inference.belief import BeliefConfig, load_belief
 from gongzhu_jax.training.loop import Schedule, run_epochs
 
 HELD_OUT_POSITIONS = 16
@@ -41,6 +41,7 @@ HELD_OUT_SEED = 1_000_003
 @dataclass(frozen=True, kw_only=True)
 class TrainBeliefSettings:
     directory: str
+    start: str | None
     epochs: int
     seed: int
     network: BeliefConfig = field(default_factory=BeliefConfig)
@@ -74,8 +75,8 @@ class TrainBeliefSettings:
         """The mixture without those whose share is 0."""
         return {name: share for name, share in self.mixture.items() if share > 0}
 
-    @property
-    def training(self) -> BeliefTrainingConfig:
+    def training(self, start: str | None = None) -> BeliefTrainingConfig:
+        """`start` is the digest of the parameters that the run starts from."""
         return BeliefTrainingConfig(
             self.epochs,
             self.seed,
@@ -90,6 +91,7 @@ class TrainBeliefSettings:
             self.average,
             self.kinds,
             {name: dict(options) for name, options in self.options.items()},
+            start,
         )
 
 
@@ -127,20 +129,22 @@ def make_evaluate(settings: TrainBeliefSettings):
 def main(settings: TrainBeliefSettings, line: str) -> int:
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
-    config, directory, mesh = settings.training, Path(settings.directory), runtime.games_mesh()
+    params, about = starting_point(settings.start, settings.network, load_belief)
+    config = settings.training(None if params is None else digest(params))
+    directory, mesh = Path(settings.directory), runtime.games_mesh()
     made = [make_player(kind, settings.options) for kind in settings.kinds]
 
     def start(**hooks: Any) -> Any:
         return run_epochs(
             config,
-            init_state(config, mesh),
+            init_state(config, mesh, params),
             compile_epoch(config, made, mesh, settings.chunk),
             Checkpoints(directory),
             Schedule(settings.evaluate_every, settings.checkpoint_every),
             games_per_epoch=lambda config: config.games,
             evaluate=make_evaluate(settings) if settings.held_out_games else None,
             score="gain",
-            about={"command": line, "commit": commit()},
+            about={"command": line, "commit": commit(), **about},
             **hooks,
         )
 

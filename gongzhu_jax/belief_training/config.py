@@ -26,6 +26,7 @@ class BeliefTrainingConfig:
     # Player to its share of the seats, and the options of those that have any.
     mixture: Mapping[str, float] = field(default_factory=lambda: {"greed": 1.0})
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    start: str | None = None  # digest of the parameters it starts from; None: random ones
 
     def __post_init__(self) -> None:
         if min(self.epochs, self.games, self.updates, self.minibatch, self.positions) < 1:

@@ -12,9 +12,10 @@ from gongzhu_jax.belief_training.config import BeliefTrainingConfig
 from gongzhu_jax.belief_training.learner import compile_learn, init_learner
 from gongzhu_jax.belief_training.mixture import play_mixture
 from gongzhu_jax.game import env
+from gongzhu_jax.network.registry import Params
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.runtime import on_all
-from gongzhu_jax.training.learner import Learner
+from gongzhu_jax.training.learner import Learner, started
 
 
 class BeliefState(struct.PyTreeNode):
@@ -25,15 +26,19 @@ class BeliefState(struct.PyTreeNode):
     epoch: jax.Array  # [] int32, epochs finished
 
 
-def init_state(config: BeliefTrainingConfig, mesh: Mesh) -> BeliefState:
-    """The state before the first epoch, on all devices."""
+def init_state(
+    config: BeliefTrainingConfig, mesh: Mesh, params: Params | None = None
+) -> BeliefState:
+    """The state before the first epoch, on all devices; `params` are those that `config.start` is
+    the digest of."""
 
     def init() -> BeliefState:
         one = env.deal(jax.random.key(0))
         games = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.window, *leaf.shape)), one)
         return BeliefState(init_learner(config), games, jnp.zeros((), jnp.int32))
 
-    return jax.jit(init, out_shardings=on_all(mesh))()
+    state = jax.jit(init, out_shardings=on_all(mesh))()
+    return state.replace(learner=started(state.learner, config.start, params))
 
 
 def compile_epoch(

@@ -75,8 +75,8 @@ def compile_learn(config: BeliefTrainingConfig, mesh: Mesh):
 
     def loss(trained, games, stages):
         believed, _, unseen = nll({"params": trained}, games, stages, config.network)
-        # Over the whole minibatch, so that the number of devices does not matter.
-        return jax.lax.pmean(jnp.sum(believed), GAMES) / jax.lax.pmean(jnp.sum(unseen), GAMES)
+        # Per unseen card of each position: otherwise the end of the game would hardly count.
+        return jax.lax.pmean(jnp.mean(believed / unseen), GAMES)
 
     def on_device(learner: Learner, games, filled, key):
         first = jax.lax.axis_index(GAMES) * share

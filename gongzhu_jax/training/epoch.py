@@ -8,13 +8,12 @@ import jax.numpy as jnp
 from flax import struct
 from jax.sharding import Mesh, PartitionSpec
 
-from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.registry import Network, Params, make
 from gongzhu_jax.runtime import GAMES, on_all, over_games
 from gongzhu_jax.search.mcts import network_policy_value
 from gongzhu_jax.training.config import TrainingConfig
-from gongzhu_jax.training.learner import Learner, init_learner, learn
+from gongzhu_jax.training.learner import Learner, init_learner, learn, started
 from gongzhu_jax.training.losses import LossParts
 from gongzhu_jax.training.selfplay import Positions, SelfPlayStats, play_games
 
@@ -53,26 +52,9 @@ def init_state(config: TrainingConfig, mesh: Mesh, params: Params | None = None)
         raise ConfigError(
             f"minibatches of {config.learner.minibatch} do not divide over {mesh.size} devices"
         )
-    if config.start != (None if params is None else digest(params)):
-        raise ConfigError("the parameters are not the ones that the run starts from")
     init = functools.partial(_init, config)
     state = jax.jit(init, out_shardings=state_shardings(config, mesh))()
-    return state if params is None else state.replace(learner=_started(state.learner, params))
-
-
-def _started(learner: Learner, params: Params) -> Learner:
-    """With other parameters in the place of the random ones."""
-    if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, learner.params):
-        raise ConfigError("the parameters to start from belong to another network")
-
-    def placed() -> Params:  # a copy each: the two are donated separately
-        return jax.tree.map(
-            lambda new, old: jax.device_put(jnp.array(new, old.dtype), old.sharding),
-            params,
-            learner.params,
-        )
-
-    return learner.replace(params=placed(), average=placed())
+    return state.replace(learner=started(state.learner, config.start, params))
 
 
 def _init(config: TrainingConfig) -> TrainState:

@@ -10,6 +10,8 @@ from flax import struct
 from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, PartitionSpec
 
+from gongzhu_jax.checkpoint import digest
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.registry import Network, Params, make
 from gongzhu_jax.runtime import GAMES, on_all
 from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
@@ -131,3 +133,23 @@ def mean_over(gradients: Params, axis: str) -> Params:
 
 def _averaged(average: Params, params: Params, config: LearnerConfig) -> Params:
     return optax.incremental_update(params, average, step_size=1.0 - config.average)
+
+
+def started(learner: Learner, start: str | None, params: Params | None) -> Learner:
+    """The learner of a run that starts from `params`, whose digest is `start`, in the place of
+    random ones; itself if both are None."""
+    if start != (None if params is None else digest(params)):
+        raise ConfigError("the parameters are not the ones that the run starts from")
+    if params is None:
+        return learner
+    if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, learner.params):
+        raise ConfigError("the parameters to start from belong to another network")
+
+    def placed() -> Params:  # a copy each: the two are donated separately
+        return jax.tree.map(
+            lambda new, old: jax.device_put(jnp.array(new, old.dtype), old.sharding),
+            params,
+            learner.params,
+        )
+
+    return learner.replace(params=placed(), average=placed())

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
-from experiments import train_belief
+from experiments import export_weights, train_belief
 from experiments.tracking import read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.inference.belief import load_belief
@@ -77,6 +78,24 @@ def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None
     assert run(tmp_path, change) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.glob("last/*"))
+
+
+def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, file = tmp_path / "first", tmp_path / "first.safetensors"
+    assert run(first, "epochs=1", "updates=2", "held_out_games=0") == 0
+    exported = [f"checkpoint={first / 'last' / '1'}", "kind=belief", "dtype=float32"]
+    assert export_weights.main([*exported, f"output={file}"]) == 0
+    more = ("epochs=1", "updates=1", "learning_rate=1e-9", "final_learning_rate=1e-9")
+    assert run(tmp_path / "more", *more, "held_out_games=0", f"start={file}") == 0
+    # With such a rate nothing is learnt, so the parameters are those it started from.
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6),
+        load_belief(file)[1],
+        load_belief(tmp_path / "more")[1],
+    )
+    assert Checkpoints(tmp_path / "more").about(LAST, 1)["start"]["games"] == 16
+    assert run(tmp_path / "other", *more, f"start={file}", "network.width=8") == 2
+    assert "has the network" in capsys.readouterr().err
 
 
 def test_log_is_json(tmp_path: Path) -> None:
