@@ -14,7 +14,7 @@ from gongzhu_jax.inference.belief import load_belief
 
 SMALL = (
     *(
-        "mixture={random:0,greed:0,policy:0,raw:0,if:1}",
+        "mixture={random:0,greed:0,policy:0,policy@onehot:0,raw:0,raw@five:0,if:1}",
         "held_out=random",
         "held_out_games=16",
         "games=16",

@@ -303,7 +303,7 @@ def test_uniform_draws_are_those_of_the_sampler(views) -> None:
     found = _draw(0, views, sampler="uniform")
     assert found.holder.shape == (len(RECORDS), DRAWS, 52)
     assert np.all(found.valid)
-    np.testing.assert_array_equal(found.log_weight, found.log_weight[:, :1])  # all alike
+    assert not np.any(np.ptp(found.log_weight, axis=1))  # all alike
     keys = jax.random.split(jax.random.key(0), len(RECORDS))
     deals = jax.jit(jax.vmap(lambda key, view: sampling.sample(key, view, DRAWS)))(keys, views)
     np.testing.assert_array_equal(found.holder, deals)
