@@ -5,7 +5,7 @@ raw             5 uniform deals      none      one visit per legal card
 policy          none needed          -         none: the best logit on the averaged input
 scrofa-simple   SS, up to 9 deals    none      10 + 2 x legal
 scrofa          SS, up to 9 deals    IEC       10 + 2 x legal
-scrofa-strong   32 by the belief     belief    one visit per legal card
+scrofa-strong   64 by the belief     belief    one visit per legal card
 
 The first four are the paper's; the last has the best settings we found (docs/results.md).
 """
@@ -42,7 +42,7 @@ PRESETS: Mapping[str, InferenceConfig] = {
     "scrofa-simple": InferenceConfig(weights=WeightConfig(weights="none")),
     "scrofa": InferenceConfig(),
     "scrofa-strong": InferenceConfig(
-        ScenarioConfig(sampler="belief", draws=32),
+        ScenarioConfig(sampler="belief", draws=64),
         WeightConfig(weights="belief"),
         SearchConfig(base=0, per_legal=1, chunk=CHUNK),
     ),
