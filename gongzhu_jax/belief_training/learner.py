@@ -60,7 +60,9 @@ def nll(params: Any, games: env.GameState, stages: jax.Array, config: BeliefConf
 def random_stages(key: jax.Array, games: int, positions: int) -> jax.Array:
     """int8[G, K]: stages before the last trick, spread evenly over each game."""
     shift = jax.random.uniform(key, (games, positions))
-    return ((jnp.arange(positions) + shift) * (LAST_STAGE / positions)).astype(jnp.int8)
+    stages = (jnp.arange(positions) + shift) * (LAST_STAGE / positions)
+    # Rounding may reach the end of the last part.
+    return jnp.minimum(stages, LAST_STAGE - 1).astype(jnp.int8)
 
 
 def compile_learn(config: BeliefTrainingConfig, mesh: Mesh):
@@ -75,8 +77,8 @@ def compile_learn(config: BeliefTrainingConfig, mesh: Mesh):
 
     def loss(trained, games, stages):
         believed, _, unseen = nll({"params": trained}, games, stages, config.network)
-        # Per unseen card of each position: otherwise the end of the game would hardly count.
-        return jax.lax.pmean(jnp.mean(believed / unseen), GAMES)
+        # Over the whole minibatch, so that the number of devices does not matter.
+        return jax.lax.pmean(jnp.sum(believed), GAMES) / jax.lax.pmean(jnp.sum(unseen), GAMES)
 
     def on_device(learner: Learner, games, filled, key):
         first = jax.lax.axis_index(GAMES) * share
