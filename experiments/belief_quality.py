@@ -199,13 +199,14 @@ def _at_stage(
         draws = jax.vmap(odds.log_weight)(scaled, jax.vmap(opponents)(views, drawn))
         shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
         exact = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
-        name = BELIEF if temper == 1 else f"{BELIEF}, temper {temper:g}"
+        note = "" if temper == 1 else f", temper {temper:g}"
         _, _, share = _figures(views, states, drawn, draws, deal)
-        figures[name] = jnp.stack([exact / unseen, deal, share])
+        figures[f"{BELIEF}{note}"] = jnp.stack([exact / unseen, deal, share])
         if temper == 1:
             bins = _bins(shares, _is(true), jax.vmap(unseen_mask)(views))
-            by_belief = _draw_by_odds(keys, views, numbers, settings.scenarios)
-            figures |= _of_draws(views, states, by_belief, log_likelihood, on_believed)
+        by_belief = _draw_by_odds(keys, views, scaled, settings.scenarios)
+        found = _of_draws(views, states, by_belief, log_likelihood, on_believed)
+        figures |= {f"{name}{note}": figure for name, figure in found.items()}
     return figures, bins
 
 
