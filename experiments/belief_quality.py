@@ -28,6 +28,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from experiments.belief_rows import RIVALS
 from experiments.cli import command, finish
 from experiments.plots import plot_belief
 from experiments.positions import final_states
@@ -52,8 +53,6 @@ from gongzhu_jax.network.registry import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
 UNIFORM, BELIEF = "uniform", "belief"
-RIVALS = ("iec", "bayes")
-"""What beliefs are compared with: the best of each, chosen by these very games."""
 PARTS = {"trick 1": (0, 1), "trick 2": (1, 2)} | {
     f"tricks {first + 1}-{first + 2}": (first, first + 2) for first in range(2, 12, 2)
 }

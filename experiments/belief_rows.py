@@ -12,6 +12,9 @@ FAMILIES = {
 }
 """How the name of a weighting begins, and what the best of those is called."""
 
+RIVALS = ("iec", "bayes")
+"""What beliefs are compared with: the best of each, chosen by the very games that are measured."""
+
 
 def best_of(
     rows: Sequence[Mapping[str, Any]], kind: str, stage: str, family: str

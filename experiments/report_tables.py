@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.belief_rows import FAMILIES, best_of
+from experiments.belief_rows import FAMILIES, RIVALS, best_of
 from experiments.markdown import markdown
 from experiments.report_page import markdown_tables
 from experiments.report_sections import SECTIONS as PAPER_SECTIONS
@@ -226,7 +226,7 @@ def _likelihoods(kept: dict[str, Any]) -> str:
         best = [best_of(rows, kind, stage, family) for family in FAMILIES]
         cells = [_likelihood(row) if row else NOT_RUN for row in best]
         shares = " / ".join(f"{row['effective_share']:.2f}" for row in best[1:] if row)
-        lines.append([kind, stage, *cells, *_over_rivals(best), shares])
+        lines.append([kind, stage, *cells, _over_rivals(best), shares])
     errors = [
         f"{kind} {found['expected_calibration_error']:.3f}"
         for kind, found in kept["result"]["calibration"].items()
@@ -235,19 +235,19 @@ def _likelihoods(kept: dict[str, Any]) -> str:
     return markdown(lines) + said + source(kept)
 
 
-def _over_rivals(best: Sequence[Mapping[str, Any] | None]) -> list[str]:
+def _over_rivals(best: Sequence[Mapping[str, Any] | None]) -> str:
     """The belief, and the belief times Bayes, over the better of IEC and Bayes."""
     by_family = dict(zip(FAMILIES, best, strict=True))
     cells = []
     for family in ("belief", "belief-bayes"):
         row = by_family[family]
-        rivals = [name for name in ("iec", "bayes") if row and f"over_{name}" in row]
+        rivals = [name for name in RIVALS if row and f"over_{name}" in row]
         if not row or not rivals:
             cells.append(NOT_RUN)
             continue
         over = min((f"over_{name}" for name in rivals), key=lambda key: row[key])
         cells.append(f"{row[over]:+.4f} ± {row[f'{over}_standard_error']:.4f}")
-    return [" / ".join(cells)]
+    return " / ".join(cells)
 
 
 def _likelihood(row: Mapping[str, Any]) -> str:

@@ -126,6 +126,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
     directory = Path(settings.directory)
     params, about = starting_point(settings.start, settings.network)
     config = settings.training(None if params is None else digest(params))
+    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
 
     def start(**options: Any) -> Any:
         return train(
@@ -135,7 +136,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
             settings.schedule,
             params,
             evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
-            about={"command": line, "commit": commit(), **about},
+            about=about,
             **options,
         )
 

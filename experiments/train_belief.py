@@ -132,6 +132,7 @@ def main(settings: TrainBeliefSettings, line: str) -> int:
     params, about = starting_point(settings.start, settings.network, load_belief)
     config = settings.training(None if params is None else digest(params))
     directory, mesh = Path(settings.directory), runtime.games_mesh()
+    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
     made = [make_player(kind, settings.options) for kind in settings.kinds]
 
     def start(**hooks: Any) -> Any:
@@ -144,7 +145,7 @@ def main(settings: TrainBeliefSettings, line: str) -> int:
             games_per_epoch=lambda config: config.games,
             evaluate=make_evaluate(settings) if settings.held_out_games else None,
             score="gain",
-            about={"command": line, "commit": commit(), **about},
+            about=about,
             **hooks,
         )
 

@@ -303,7 +303,10 @@ def test_uniform_draws_are_those_of_the_sampler(views) -> None:
     found = _draw(0, views, sampler="uniform")
     assert found.holder.shape == (len(RECORDS), DRAWS, 52)
     assert np.all(found.valid)
-    assert not np.any(np.ptp(found.log_weight, axis=1))  # all alike
+    # One over the chance of each draw: the number of deals.
+    counts = np.array([record["count"] for record in RECORDS], float)
+    expected = np.broadcast_to(np.log(counts)[:, None], found.log_weight.shape)
+    np.testing.assert_allclose(found.log_weight, expected, rtol=1e-5, atol=1e-5)
     keys = jax.random.split(jax.random.key(0), len(RECORDS))
     deals = jax.jit(jax.vmap(lambda key, view: sampling.sample(key, view, DRAWS)))(keys, views)
     np.testing.assert_array_equal(found.holder, deals)
