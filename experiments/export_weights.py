@@ -20,13 +20,14 @@ from experiments.results import recorded
 from experiments.tracking import LOG_NAME, read_log
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.inference import belief
+from gongzhu_jax.inference import belief, habits
 from gongzhu_jax.network import weights
 
 TYPES = ("float16", "float32")
 KINDS: dict[str, tuple[Callable[[Path], tuple[Any, Any]], Callable[[], Path]]] = {
     weights.POLICY_VALUE: (weights.load_weights, weights.shipped),
     belief.KIND: (belief.load_belief, belief.shipped),
+    habits.KIND: (habits.load_habits, habits.shipped),
 }
 """kind -> how its checkpoints are read, and the file that comes with the package."""
 

@@ -7,159 +7,22 @@ mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.trai
 """
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-import jax
-import numpy as np
 
 from experiments.cli import DONE, command
-from experiments.results import commit
-from experiments.train import run_logged, starting_point
-from gongzhu_jax import players, runtime
-from gongzhu_jax.belief_training import (
-    BeliefTrainingConfig,
-    compile_epoch,
-    init_state,
-    nll,
-    play_mixture,
-    random_stages,
-)
-from gongzhu_jax.checkpoint import Checkpoints, digest
-from gongzhu_jax.errors import ConfigError
+from experiments.mixture import MixtureSettings, run_training
 from gongzhu_jax.inference.belief import BeliefConfig, load_belief
-from gongzhu_jax.training.loop import Schedule, run_epochs
-
-HELD_OUT_POSITIONS = 16
-"""Of each held-out game."""
-HELD_OUT_SEED = 1_000_003
-"""Apart from every seed of a run, so that held-out deals are not those learnt from."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainBeliefSettings:
-    directory: str
-    start: str | None
-    epochs: int
-    seed: int
+class TrainBeliefSettings(MixtureSettings):
     network: BeliefConfig = field(default_factory=BeliefConfig)
-    games: int
-    window: int
-    updates: int
-    minibatch: int
-    positions: int
-    learning_rate: float
-    final_learning_rate: float
-    average: float
-    mixture: dict[str, float] = field(default_factory=dict)
-    options: dict[str, dict[str, Any]] = field(default_factory=dict)
-    held_out: str
-    held_out_games: int
-    evaluate_every: int
-    checkpoint_every: int
-    chunk: int | None
-    compilation_cache: str | None
-
-    def __post_init__(self) -> None:
-        if min(self.mixture.values(), default=0.0) < 0:
-            raise ConfigError("shares of the mixture must be 0 or more")
-        if self.held_out in self.kinds:
-            raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
-        if self.held_out_games < 0:
-            raise ConfigError("held_out_games must be 0 (no evaluation) or more")
-
-    @property
-    def kinds(self) -> dict[str, float]:
-        """The mixture without those whose share is 0."""
-        return {name: share for name, share in self.mixture.items() if share > 0}
-
-    def training(self, start: str | None = None) -> BeliefTrainingConfig:
-        """`start` is the digest of the parameters that the run starts from."""
-        return BeliefTrainingConfig(
-            self.epochs,
-            self.seed,
-            self.network,
-            self.games,
-            self.window,
-            self.updates,
-            self.minibatch,
-            self.positions,
-            self.learning_rate,
-            self.final_learning_rate,
-            self.average,
-            self.kinds,
-            {name: dict(options) for name, options in self.options.items()},
-            start,
-        )
-
-
-def make_player(name: str, options: Mapping[str, Mapping[str, Any]]) -> players.Player:
-    """A player of a mixture: a name, or `name@label` for a second kind with options of its own."""
-    return players.make(name.split("@")[0], **options.get(name, {}))
-
-
-def make_evaluate(settings: TrainBeliefSettings):
-    """Gain over uniform on games of the held-out player, against itself and among the others."""
-    mesh = runtime.games_mesh()
-    kinds = settings.kinds
-    made = [make_player(kind, settings.options) for kind in (settings.held_out, *kinds)]
-    shares = [sum(kinds.values()), *kinds.values()]  # half of the seats are the held-out player's
-    seed = (HELD_OUT_SEED, settings.seed)
-    games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk)
-
-    @jax.jit
-    def measure(params, games):
-        stages = random_stages(jax.random.key(0), settings.held_out_games, HELD_OUT_POSITIONS)
-        return nll(params, games, stages, settings.network)
-
-    def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
-        believed, uniform, unseen = (np.asarray(part) for part in measure(params, games))
-        gain = (uniform - believed).sum(axis=1) / unseen.sum(axis=1)  # by game
-        return {
-            "gain": float((uniform - believed).sum() / unseen.sum()),
-            "gain_stderr": float(gain.std(ddof=1) / np.sqrt(len(gain))),
-        }
-
-    return evaluate
 
 
 @command("train_belief", TrainBeliefSettings)
 def main(settings: TrainBeliefSettings, line: str) -> int:
-    if settings.compilation_cache:
-        jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
-    params, about = starting_point(settings.start, settings.network, load_belief)
-    config = settings.training(None if params is None else digest(params))
-    directory, mesh = Path(settings.directory), runtime.games_mesh()
-    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
-    made = [make_player(kind, settings.options) for kind in settings.kinds]
-
-    def start(**hooks: Any) -> Any:
-        return run_epochs(
-            config,
-            init_state(config, mesh, params),
-            compile_epoch(config, made, mesh, settings.chunk),
-            Checkpoints(directory),
-            Schedule(settings.evaluate_every, settings.checkpoint_every),
-            games_per_epoch=lambda config: config.games,
-            evaluate=make_evaluate(settings) if settings.held_out_games else None,
-            score="gain",
-            about=about,
-            **hooks,
-        )
-
-    what = f"epochs of {config.games} games"
-    run_logged(start, directory, config.epochs, what, "gain", _summary)
+    run_training(settings, settings.network, load_belief, line)
     return DONE
-
-
-def _summary(row: Mapping[str, float]) -> str:
-    return (
-        f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
-        f"{row['games_per_second']:.0f} games/s  loss {row['loss']:.4f}  "
-        f"held out {row['gain']:.4f} +- {row['gain_stderr']:.4f} better than uniform"
-    )
 
 
 if __name__ == "__main__":

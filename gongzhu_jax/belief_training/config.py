@@ -1,4 +1,4 @@
-"""Settings of the training of the belief."""
+"""Settings of a training on games of a mixture: of the belief or of habits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,10 @@ from typing import Any
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.inference.belief import BeliefConfig
+from gongzhu_jax.inference.habits import HabitsConfig
+
+MixtureNetwork = BeliefConfig | HabitsConfig
+"""What is learnt: who holds what, or who plays how."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +18,7 @@ class BeliefTrainingConfig:
 
     epochs: int = 300
     seed: int = 0
-    network: BeliefConfig = field(default_factory=BeliefConfig)
+    network: MixtureNetwork = field(default_factory=BeliefConfig)
     games: int = 128  # new games per epoch
     window: int = 65536  # games kept to learn from
     updates: int = 48  # of the optimiser per epoch
@@ -41,3 +45,8 @@ class BeliefTrainingConfig:
             raise ConfigError("average lies in 0..1")
         if not self.mixture or min(self.mixture.values()) <= 0:
             raise ConfigError("mixture needs players with positive shares")
+        if isinstance(self.network, HabitsConfig) and self.network.kinds != len(self.mixture):
+            raise ConfigError(
+                f"habits of {self.network.kinds} kinds of players cannot be learnt from a mixture "
+                f"of {len(self.mixture)}"
+            )

@@ -1,4 +1,4 @@
-"""One epoch: new games of the mixture, then learning from positions of all games so far."""
+"""One epoch: new tables of the mixture, then learning from positions of all so far."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +10,9 @@ from jax.sharding import Mesh
 
 from gongzhu_jax.belief_training.config import BeliefTrainingConfig
 from gongzhu_jax.belief_training.learner import compile_learn, init_learner
-from gongzhu_jax.belief_training.mixture import play_mixture
+from gongzhu_jax.belief_training.mixture import Tables, play_mixture
 from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_SEATS
 from gongzhu_jax.network.registry import Params
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.runtime import on_all
@@ -22,7 +23,7 @@ class BeliefState(struct.PyTreeNode):
     """All that a run is, between two epochs."""
 
     learner: Learner
-    games: env.GameState  # [window] finished games; the oldest is overwritten first
+    tables: Tables  # [window]; the oldest is overwritten first
     epoch: jax.Array  # [] int32, epochs finished
 
 
@@ -33,9 +34,9 @@ def init_state(
     the digest of."""
 
     def init() -> BeliefState:
-        one = env.deal(jax.random.key(0))
-        games = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.window, *leaf.shape)), one)
-        return BeliefState(init_learner(config), games, jnp.zeros((), jnp.int32))
+        one = Tables(env.deal(jax.random.key(0)), jnp.zeros(NUM_SEATS, jnp.int8))
+        empty = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.window, *leaf.shape)), one)
+        return BeliefState(init_learner(config), empty, jnp.zeros((), jnp.int32))
 
     state = jax.jit(init, out_shardings=on_all(mesh))()
     return state.replace(learner=started(state.learner, config.start, params))
@@ -44,23 +45,23 @@ def init_state(
 def compile_epoch(
     config: BeliefTrainingConfig, players: Sequence[Player], mesh: Mesh, chunk: int | None = None
 ) -> Callable[[BeliefState], tuple[BeliefState, Mapping[str, float]]]:
-    """`state -> (state, figures)`: new games, then learning from all."""
+    """`state -> (state, figures)`: new tables, then learning from all."""
     learn = compile_learn(config, mesh)
     shares = list(config.mixture.values())
 
     @functools.partial(jax.jit, donate_argnums=0, out_shardings=on_all(mesh))
-    def put(games, new, first):
+    def put(tables, new, first):
         return jax.tree.map(
-            lambda old, leaf: jax.lax.dynamic_update_slice_in_dim(old, leaf, first, 0), games, new
+            lambda old, leaf: jax.lax.dynamic_update_slice_in_dim(old, leaf, first, 0), tables, new
         )
 
     def run_epoch(state: BeliefState) -> tuple[BeliefState, Mapping[str, float]]:
         epoch = int(state.epoch)
         new = play_mixture((config.seed, epoch), config.games, players, shares, mesh, chunk)
-        games = put(state.games, new, epoch * config.games % config.window)
+        tables = put(state.tables, new, epoch * config.games % config.window)
         filled = min((epoch + 1) * config.games, config.window)
         key = jax.random.fold_in(jax.random.key(config.seed), epoch)
-        learner, loss = learn(state.learner, games, filled, key)
-        return BeliefState(learner, games, state.epoch + 1), {"loss": float(loss)}
+        learner, loss = learn(state.learner, tables, filled, key)
+        return BeliefState(learner, tables, state.epoch + 1), {"loss": float(loss)}
 
     return run_epoch

@@ -4,12 +4,20 @@ from collections.abc import Sequence
 
 import jax
 import numpy as np
+from flax import struct
 from jax.sharding import Mesh
 
 from gongzhu_jax.evaluation.games import play_games
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_SEATS
 from gongzhu_jax.players.protocol import Player
+
+
+class Tables(struct.PyTreeNode):
+    """Finished games, and who sat there."""
+
+    games: env.GameState  # [G]
+    kinds: jax.Array  # [G, 4] int8, the player of the mixture at each seat
 
 
 def play_mixture(
@@ -19,8 +27,8 @@ def play_mixture(
     shares: Sequence[float],
     mesh: Mesh,
     chunk: int | None = None,
-) -> env.GameState:
-    """`count` finished games, on the host. At half of the tables partners are of one kind, at the
+) -> Tables:
+    """`count` tables, on the host. At half of the tables partners are of one kind, at the
     others every seat is drawn for itself."""
     random = np.random.default_rng(list(seed))
     p = np.asarray(shares, np.float64) / np.sum(shares)
@@ -31,7 +39,8 @@ def play_mixture(
     deals = _deal(jax.random.split(jax.random.fold_in(key, 0), count))
     keys = jax.random.split(jax.random.fold_in(key, 1), count)
     owners, leaders = np.asarray(deals.holder), np.asarray(deals.leaders[:, 0])
-    return play_games(players, seats, owners, leaders, keys, mesh=mesh, chunk=chunk).states
+    played = play_games(players, seats, owners, leaders, keys, mesh=mesh, chunk=chunk)
+    return Tables(played.states, seats.astype(np.int8))
 
 
 @jax.jit

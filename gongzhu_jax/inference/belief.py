@@ -27,7 +27,7 @@ from gongzhu_jax.inference.evidence import (
     encode_plays,
 )
 from gongzhu_jax.network.policy_value import SkipBlock
-from gongzhu_jax.network.weights import SUFFIX, configured, read_weights, restore_params
+from gongzhu_jax.network.weights import SUFFIX, load_network
 
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
@@ -150,7 +150,4 @@ def load_belief(checkpoint: str | Path | None = None) -> tuple[BeliefConfig, Any
     """The network and parameters of a belief: from a run's folder, one of its checkpoints, or a
     weights file; None: the belief shipped with the package."""
     path = shipped() if checkpoint is None else Path(checkpoint)
-    if path.suffix == SUFFIX:
-        fields, params = read_weights(path, KIND)
-        return configured(BeliefConfig, fields, path), params
-    return restore_params(path, BeliefConfig, lambda c: lambda key: init_belief(key, c))
+    return load_network(path, KIND, BeliefConfig, lambda c: lambda key: init_belief(key, c))

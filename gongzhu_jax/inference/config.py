@@ -4,16 +4,19 @@ from dataclasses import dataclass, field
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.inference.belief import BeliefConfig
+from gongzhu_jax.inference.habits import HabitsConfig
 from gongzhu_jax.search.config import SearchConfig
 
 CHUNK = 128
 """States per network batch: larger ones gain little on CPUs, and a single decision, with nine
 roots and some seventy slices, would mostly evaluate padding. Accelerators want more."""
 
+_RULES = ("iec", "bayes", "habits")
+"""How plays of the history are judged: by the network that plays, or by learned habits."""
 _CHOICES = {
     "sampler": ("uniform", "stratified", "belief", "stratified-belief"),
     "stratum_weights": ("equal", "exact"),
-    "weights": ("none", "iec", "bayes", "belief", "belief-iec", "belief-bayes"),
+    "weights": ("none", *_RULES, "belief", *(f"belief-{rule}" for rule in _RULES)),
     "factor": ("exponential", "clipped"),
     "regret": ("all", "suit"),
     "inputs": ("averaged", "onehot"),
@@ -61,8 +64,8 @@ class ScenarioConfig:
 class WeightConfig:
     """How scenarios are weighted by the history (section 5, integral over equivalent class)."""
 
-    # "none", "iec", "bayes": the normalised product, "belief": the learned belief, or the belief
-    # times one of the two: "belief-iec", "belief-bayes"
+    # "none", "iec", "bayes": the normalised product, "habits": the product by learned habits,
+    # "belief": the learned belief, or the belief times one of the three: "belief-iec" and so on
     weights: str = "iec"
     beta: float = 0.015  # certainty of the belief, per point of regret
     factor: str = "exponential"  # exp(-beta regret) (paper) or max(1 - beta regret, 0.1), "clipped"
@@ -71,23 +74,30 @@ class WeightConfig:
     min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
     suit_rule: bool = True  # of important slices: when following, only the suit led counts
     temper: float = 1.0  # of the belief: its log odds are multiplied by this
+    trust: float = 1.0  # of habits: their log likelihood is multiplied by this
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
     chunk: int = CHUNK  # slices per network batch
 
     def __post_init__(self) -> None:
         _check_choices(self)
-        if min(self.beta, self.temper) < 0 or not 2 <= self.min_rank <= 14 or self.chunk < 1:
-            raise ConfigError("beta and temper must be >= 0, min_rank from 2 to 14, chunk >= 1")
+        if min(self.beta, self.temper, self.trust) < 0:
+            raise ConfigError("beta, temper and trust must be >= 0")
+        if not 2 <= self.min_rank <= 14 or self.chunk < 1:
+            raise ConfigError("min_rank must be from 2 to 14, chunk >= 1")
 
     @property
     def by_belief(self) -> bool:
         return self.weights.startswith("belief")
 
     @property
+    def by_habits(self) -> bool:
+        return self.weights.endswith("habits")
+
+    @property
     def by_slices(self) -> str | None:
-        """How the network weighs single plays: "iec", "bayes" or not at all."""
-        rule = self.weights.removeprefix("belief").removeprefix("-")
-        return rule if rule not in ("", "none") else None
+        """How the network that plays weighs single plays: "iec", "bayes" or not at all."""
+        rule = self.weights.removeprefix("belief-")
+        return rule if rule in ("iec", "bayes") else None
 
 
 def _check_choices(config: object) -> None:
@@ -105,6 +115,7 @@ class InferenceConfig:
     weights: WeightConfig = field(default_factory=WeightConfig)
     search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10, chunk=CHUNK))
     belief: BeliefConfig | None = None  # the network of the learned belief, where it is used
+    habits: HabitsConfig | None = None  # that of the learned habits, where they are used
 
     @property
     def uses_belief(self) -> bool:

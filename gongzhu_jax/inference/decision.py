@@ -13,6 +13,7 @@ from gongzhu_jax.game.view import legal_mask as legal_of_view
 from gongzhu_jax.inference.belief import log_odds
 from gongzhu_jax.inference.config import InferenceConfig
 from gongzhu_jax.inference.constraints import opponents
+from gongzhu_jax.inference.habits import log_likelihood
 from gongzhu_jax.inference.likelihood import log_weights
 from gongzhu_jax.inference.odds import log_weight
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
@@ -30,8 +31,10 @@ class InferenceParams(struct.PyTreeNode):
     beta: jax.Array  # [] float32
     exploration: jax.Array  # [] float32, c of UCB1
     belief: Any = ()  # parameters of the learned belief, where it is used
+    habits: Any = ()  # of the learned habits, where they are used
     draw_temper: jax.Array | float = 1.0  # [] of draws by belief
     weight_temper: jax.Array | float = 1.0  # [] of weights by belief
+    trust: jax.Array | float = 1.0  # [] in habits
 
 
 class Decision(struct.PyTreeNode):
@@ -47,15 +50,17 @@ class Decision(struct.PyTreeNode):
 
 
 def make_params(
-    network_params: Any, config: InferenceConfig, belief_params: Any = ()
+    network_params: Any, config: InferenceConfig, belief_params: Any = (), habits_params: Any = ()
 ) -> InferenceParams:
     return InferenceParams(
         network=network_params,
         beta=jnp.float32(config.weights.beta),
         exploration=jnp.float32(config.search.exploration),
         belief=belief_params,
+        habits=habits_params,
         draw_temper=jnp.float32(config.scenarios.temper),
         weight_temper=jnp.float32(config.weights.temper),
+        trust=jnp.float32(config.weights.trust),
     )
 
 
@@ -108,6 +113,12 @@ def decide_in(
             raise ConfigError("weights by belief need its odds")
         opponent = jax.vmap(opponents)(views, scenarios.holder)
         by_history += params.weight_temper * jax.vmap(log_weight)(odds, opponent)
+    if config.weights.by_habits:
+        if config.habits is None:
+            raise ConfigError("weights by habits need their network")
+        by_history += params.trust * log_likelihood(
+            params.habits, views, scenarios.holder, config.habits, has_choice
+        )
     weight = normalise(scenarios.log_weight + by_history)
 
     states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)

@@ -19,9 +19,8 @@ _PLACES = np.arange(NUM_SEATS, dtype=np.int8)
 _PLACE = _CARDS % NUM_SEATS  # [52] place in its trick of each play
 _TRICK = _CARDS // NUM_SEATS  # [52] trick of each play
 
-NUM_PLAY_FEATURES = (
-    NUM_CARDS  # the card
-    + NUM_CARDS  # on the table before it
+NUM_CONTEXT_FEATURES = (
+    NUM_CARDS  # on the table before it
     + NUM_CARDS  # the best of those
     + 2 * NUM_CARDS  # taken before by the actor's team; by the other
     + NUM_SUITS  # the suit led, if any
@@ -29,6 +28,7 @@ NUM_PLAY_FEATURES = (
     + NUM_OPPONENTS  # how many places before the actor's the best card lies
     + NUM_TRICKS
 )
+NUM_PLAY_FEATURES = NUM_CARDS + NUM_CONTEXT_FEATURES  # the card, and what it was played into
 
 
 def encode_plays(view: PublicView) -> jax.Array:
@@ -36,6 +36,12 @@ def encode_plays(view: PublicView) -> jax.Array:
 
     A row depends on the history alone, not on the viewer or on what came later.
     """
+    card = (view.plays[:, None] == _CARDS).astype(jnp.float32)  # [play, card]
+    return jnp.concatenate([card, encode_contexts(view)], axis=1)
+
+
+def encode_contexts(view: PublicView) -> jax.Array:
+    """float32[52, 232]: what each play was played into, all but the card itself."""
     plays, suits = view.plays, view.plays // NUM_RANKS
     card = plays[:, None] == _CARDS  # [play, card]
     by_trick = card.reshape(NUM_TRICKS, NUM_SEATS, NUM_CARDS)
@@ -53,7 +59,6 @@ def encode_plays(view: PublicView) -> jax.Array:
     gone = jnp.repeat(gone > 0, NUM_SEATS, axis=0)
     ours = (view.taken_by - view.seats[:, None]) % 2 == 0  # [play, card]
     parts = (
-        card,
         earlier,
         is_best,
         gone & ours,
@@ -74,6 +79,18 @@ def alternatives(view: PublicView) -> jax.Array:
     lead = jnp.repeat(suits[::NUM_SEATS], NUM_SEATS)
     free = (_PLACE == 0) | (suits != lead)
     return (free[:, None] | (lead[:, None] == SUIT)) & unseen_mask(view)
+
+
+def voids_before(view: PublicView) -> jax.Array:
+    """bool[52, 3, 4], [play, seat counted on from the actor's, suit]: what the others had shown
+    themselves out of when the play was made."""
+    lead = jnp.repeat(view.plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
+    discarded = (view.plays >= 0) & (view.plays // NUM_RANKS != lead)
+    shows = discarded[:, None] & (lead[:, None] == _SUITS)  # [play, suit]
+    shows = shows[:, None] & (view.seats[:, None] == _PLACES)[..., None]  # [play, seat, suit]
+    shown = jnp.cumsum(shows, axis=0) - shows > 0
+    others = (view.seats[:, None] + _PLACES[1:]) % NUM_SEATS
+    return jnp.take_along_axis(shown, others[..., None].astype(jnp.int32), axis=1)
 
 
 def by_seat(view: PublicView) -> jax.Array:

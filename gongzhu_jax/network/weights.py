@@ -44,10 +44,21 @@ def load_weights(checkpoint: str | Path | None = None) -> tuple[NetworkConfig, P
     checkpoint), one checkpoint in it such as `runs/train/last/100`, or a weights file. None: the
     weights shipped with the package."""
     path = shipped() if checkpoint is None else Path(checkpoint)
+    return load_network(path, POLICY_VALUE, NetworkConfig, lambda config: make(config).init)
+
+
+def load_network(
+    path: Path,
+    kind: str,
+    config_type: type[C],
+    init_of: Callable[[C], Callable[[jax.Array], Params]],
+) -> tuple[C, Params]:
+    """Configuration and parameters of a network of any kind, from a weights file, the folder of a
+    run or one of its checkpoints."""
     if path.suffix == SUFFIX:
-        fields, params = read_weights(path, POLICY_VALUE)
-        return configured(NetworkConfig, fields, path), params
-    return restore_params(path, NetworkConfig, lambda config: make(config).init)
+        fields, params = read_weights(path, kind)
+        return configured(config_type, fields, path), params
+    return restore_params(path, config_type, init_of)
 
 
 def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C:

@@ -24,6 +24,7 @@ from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
 from gongzhu_jax.inference.belief import load_belief
 from gongzhu_jax.inference.config import CHUNK, InferenceConfig, ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.decision import Decision, decide, make_params
+from gongzhu_jax.inference.habits import load_habits
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network import NetworkConfig, encode, encode_averaged
 from gongzhu_jax.network.registry import Params
@@ -72,7 +73,7 @@ PARTS = ("scenarios", "weights", "search")
 def option_names(name: str) -> list[str]:
     """What `make` and `from_network` accept for a player."""
     parts = (PolicyConfig,) if name == "policy" else (ScenarioConfig, WeightConfig, SearchConfig)
-    files = {"checkpoint"} if name == "policy" else {"checkpoint", "belief"}
+    files = {"checkpoint"} if name == "policy" else {"checkpoint", "belief", "habits"}
     return sorted({field.name for part in parts for field in fields(part)} | files)
 
 
@@ -88,10 +89,11 @@ def from_network(
     params: Params,
     *,
     belief: str | Path | None = None,
+    habits: str | Path | None = None,
     **options: Any,
 ) -> Player:
-    """A player with this network, and where it uses one, the belief of that file (None: shipped).
-    Players that differ in parameters only share their program."""
+    """A player with this network, and where it uses them, the belief and the habits of those files
+    (None: shipped). Players that differ in parameters only share their program."""
     if unknown := sorted(set(options) - set(option_names(name)) - {"checkpoint"}):
         raise PlayerError(
             f"player {name!r} has no option {unknown[0]!r}; there are "
@@ -102,12 +104,17 @@ def from_network(
         return Player(name, config, _act_by_policy(network, config), params)
     config = with_options(PRESETS[name], options)
     belief_params: Params = ()
+    habits_params: Params = ()
     if config.uses_belief:
         belief_config, belief_params = load_belief(belief)
         config = replace(config, belief=belief_config)
+    if config.weights.by_habits:
+        habits_config, habits_params = load_habits(habits)
+        config = replace(config, habits=habits_config)
     # Numbers that are traced must not make a program of their own.
-    program = with_options(config, {"beta": 0.0, "exploration": 0.0, "temper": 0.0})
-    traced = make_params(params, config, belief_params)
+    numbers = ("beta", "exploration", "temper", "trust")
+    program = with_options(config, dict.fromkeys(numbers, 0.0))
+    traced = make_params(params, config, belief_params, habits_params)
     return Player(name, config, _search_act(network, program), traced)
 
 

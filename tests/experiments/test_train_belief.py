@@ -7,12 +7,13 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import export_weights, train_belief
+from experiments import export_weights, mixture, train_belief, train_habits
 from experiments.tracking import read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.inference.belief import load_belief
+from gongzhu_jax.inference.habits import load_habits
 
-SMALL = (
+TABLES = (
     *(
         "mixture={random:0,greed:0,policy:0,policy@onehot:0,raw:0,raw@five:0,if:1}",
         "held_out=random",
@@ -20,9 +21,10 @@ SMALL = (
         "games=16",
         "window=128",
     ),
-    *("minibatch=64", "positions=8", "network.reader=16", "network.width=16", "network.blocks=1"),
     *("checkpoint_every=2", "evaluate_every=4", "average=0.8", "chunk=null"),
+    *("minibatch=64", "positions=8", "network.reader=16", "network.width=16"),
 )
+SMALL = (*TABLES, "network.blocks=1")
 
 
 def run(directory: Path, *changes: str) -> int:
@@ -44,7 +46,7 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     # The same in two stretches.
     halves = tmp_path / "halves"
-    real = train_belief.run_epochs
+    real = mixture.run_epochs
 
     def stop_after_two(config, start, run_epoch, *args, **options):
         seen = []
@@ -56,10 +58,10 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
         return real(config, start, counted, *args, **options)
 
-    monkeypatch.setattr(train_belief, "run_epochs", stop_after_two)
+    monkeypatch.setattr(mixture, "run_epochs", stop_after_two)
     assert run(halves, "epochs=4", "updates=2", "held_out_games=0") == 0
     assert Checkpoints(halves).epochs(LAST)[-1] == 2
-    monkeypatch.setattr(train_belief, "run_epochs", real)
+    monkeypatch.setattr(mixture, "run_epochs", real)
     assert run(halves, "epochs=4", "updates=2", "held_out_games=0") == 0
     assert digest(halves, 4) == digest(whole, 4)
     assert len(read_log(halves / "log.jsonl")) == 4
@@ -106,3 +108,17 @@ def test_log_is_json(tmp_path: Path) -> None:
     # Untrained, it knows as little as uniform.
     assert abs(row["gain"]) < 0.1
     assert row["gain_stderr"] > 0
+
+
+def test_habits(tmp_path: Path) -> None:
+    run_habits = [f"directory={tmp_path}", *TABLES, "network.kinds=1", "network.rank=4"]
+    assert train_habits.main([*run_habits, "epochs=2", "updates=3", "evaluate_every=2"]) == 0
+    row = read_log(tmp_path / "log.jsonl")[-1]
+    assert abs(row["gain"]) < 1
+    config, params = load_habits(tmp_path)
+    assert (config.kinds, config.rank) == (1, 4)
+    assert np.isfinite(np.asarray(params["params"]["summary"]["bias"])).all()
+    file = tmp_path / "habits.safetensors"
+    exported = [f"checkpoint={tmp_path / 'last' / '2'}", "kind=habits", f"output={file}"]
+    assert export_weights.main(exported) == 0
+    assert load_habits(file)[0] == config

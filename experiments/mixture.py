@@ -1,0 +1,151 @@
+"""Trainings on games of a mixture of players: what those of the belief and of habits share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from experiments.results import commit
+from experiments.train import run_logged, starting_point
+from gongzhu_jax import players, runtime
+from gongzhu_jax.belief_training import (
+    BeliefTrainingConfig,
+    MixtureNetwork,
+    compile_epoch,
+    init_state,
+    nll_of_strangers,
+    play_mixture,
+)
+from gongzhu_jax.checkpoint import Checkpoints, digest
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.registry import Params
+from gongzhu_jax.training.loop import Schedule, run_epochs
+
+HELD_OUT_SEED = 1_000_003
+"""Apart from every seed of a run, so that held-out deals are not those learnt from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixtureSettings:
+    directory: str
+    start: str | None
+    epochs: int
+    seed: int
+    games: int
+    window: int
+    updates: int
+    minibatch: int
+    positions: int
+    learning_rate: float
+    final_learning_rate: float
+    average: float
+    mixture: dict[str, float] = field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    held_out: str
+    held_out_games: int
+    evaluate_every: int
+    checkpoint_every: int
+    chunk: int | None
+    compilation_cache: str | None
+
+    def __post_init__(self) -> None:
+        if min(self.mixture.values(), default=0.0) < 0:
+            raise ConfigError("shares of the mixture must be 0 or more")
+        if self.held_out in self.kinds:
+            raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
+        if self.held_out_games < 0:
+            raise ConfigError("held_out_games must be 0 (no evaluation) or more")
+
+    @property
+    def kinds(self) -> dict[str, float]:
+        """The mixture without those whose share is 0."""
+        return {name: share for name, share in self.mixture.items() if share > 0}
+
+    def training(self, network: MixtureNetwork, start: str | None = None) -> BeliefTrainingConfig:
+        """`start` is the digest of the parameters that the run starts from."""
+        return BeliefTrainingConfig(
+            self.epochs,
+            self.seed,
+            network,
+            self.games,
+            self.window,
+            self.updates,
+            self.minibatch,
+            self.positions,
+            self.learning_rate,
+            self.final_learning_rate,
+            self.average,
+            self.kinds,
+            {name: dict(options) for name, options in self.options.items()},
+            start,
+        )
+
+
+def make_player(name: str, options: Mapping[str, Mapping[str, Any]]) -> players.Player:
+    """A player of a mixture: a name, or `name@label` for a second kind with options of its own."""
+    return players.make(name.split("@")[0], **options.get(name, {}))
+
+
+def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
+    """Gain over uniform on games of the held-out player, against itself and among the others."""
+    mesh = runtime.games_mesh()
+    kinds = settings.kinds
+    made = [make_player(kind, settings.options) for kind in (settings.held_out, *kinds)]
+    shares = [sum(kinds.values()), *kinds.values()]  # half of the seats are the held-out player's
+    seed = (HELD_OUT_SEED, settings.seed)
+    games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).games
+    measure = jax.jit(lambda params, games: nll_of_strangers(params, games, network))
+
+    def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
+        found, uniform, count = (np.asarray(part) for part in measure(params, games))
+        gain = (uniform - found).sum(axis=1) / count.sum(axis=1)  # by game
+        return {
+            "gain": float((uniform - found).sum() / count.sum()),
+            "gain_stderr": float(gain.std(ddof=1) / np.sqrt(len(gain))),
+        }
+
+    return evaluate
+
+
+def run_training(
+    settings: MixtureSettings,
+    network: MixtureNetwork,
+    load: Callable[[Path], tuple[Any, Params]],
+    line: str,
+) -> None:
+    """One stretch of a run; `load` reads a weights file of this kind of network."""
+    if settings.compilation_cache:
+        jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
+    params, about = starting_point(settings.start, network, load)
+    config = settings.training(network, None if params is None else digest(params))
+    directory, mesh = Path(settings.directory), runtime.games_mesh()
+    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
+    made = [make_player(kind, settings.options) for kind in settings.kinds]
+
+    def start(**hooks: Any) -> Any:
+        return run_epochs(
+            config,
+            init_state(config, mesh, params),
+            compile_epoch(config, made, mesh, settings.chunk),
+            Checkpoints(directory),
+            Schedule(settings.evaluate_every, settings.checkpoint_every),
+            games_per_epoch=lambda config: config.games,
+            evaluate=make_evaluate(settings, network) if settings.held_out_games else None,
+            score="gain",
+            about=about,
+            **hooks,
+        )
+
+    what = f"epochs of {config.games} games"
+    run_logged(start, directory, config.epochs, what, "gain", _summary)
+
+
+def _summary(row: Mapping[str, float]) -> str:
+    return (
+        f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
+        f"{row['games_per_second']:.0f} games/s  loss {row['loss']:.4f}  "
+        f"held out {row['gain']:.4f} +- {row['gain_stderr']:.4f} better than uniform"
+    )
