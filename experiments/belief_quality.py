@@ -3,26 +3,26 @@
     python -m experiments.belief_quality deals=64 kinds=[greed,scrofa-simple]
 
 In games of each kind of player against itself, once in every trick, `scenarios` deals are drawn
-uniformly for the player to move and weighted in each way; for "belief-bayes", the belief times the
-Bayes product, as many are drawn by the belief. The result has `rows`, one for each kind, part of
-the game and weighting:
+uniformly for the player to move and as many by the belief, with half its log odds; all weightings
+are measured on all of them, each deal counting by how rarely it is drawn. The result has `rows`,
+one for each kind, part of the game and weighting:
   owners            mean log probability of the true holder of an unseen card, in nats; the weighted
                     deals give it, floored at half a deal; for "belief" it is exact
-  deal              log probability of the true deal per unseen card: its weight against the mean
-                    weight of the draws, so a little too high with few draws; exact for "uniform"
-                    and "belief"
+  deal              log probability of the true deal per unseen card: its weight against the sum of
+                    all weights as the draws estimate it, so a little too high with few draws;
+                    exact for "uniform" and "belief"
   gain, gain_standard_error  of `deal` over uniform, over games
-  over_iec, over_bayes       of beliefs: of `deal` over the best of those, each with its error
-  effective_share   effective sample size of the draws so weighted, as a share
-and `calibration` of the belief by kind: of all pairs of unseen card and opponent, by tenths of the
-probability stated: how many, mean stated, share true; and the expected calibration error.
+  over_iec, over_bayes       of what is learned: of `deal` over the best of those, with its error
+  effective_share   effective sample size of the uniform draws so weighted, as a share
+and `calibration` of what is learned, by kind: of all pairs of unseen card and opponent, by tenths
+of the probability stated: how many, mean stated, share true; and the expected calibration error.
 """
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -43,16 +43,21 @@ from gongzhu_jax.game.view import PublicView, unseen_mask, view
 from gongzhu_jax.inference import odds
 from gongzhu_jax.inference.belief import load_belief, log_odds
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
-from gongzhu_jax.inference.constraints import constraints, holders, opponents
+from gongzhu_jax.inference.constraints import constraints, holders, opponent_seats, opponents
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
 from gongzhu_jax.inference.explanation import believed_holders
+from gongzhu_jax.inference.habits import load_habits, log_likelihood
 from gongzhu_jax.inference.likelihood import counted_slices, slice_log_factor, sum_slices
 from gongzhu_jax.inference.sampling import log_count
 from gongzhu_jax.inference.scenarios import draw_scenarios
 from gongzhu_jax.network.registry import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
-UNIFORM, BELIEF = "uniform", "belief"
+UNIFORM, BELIEF, HABITS = "uniform", "belief", "habits"
+LEARNED = (BELIEF, HABITS)
+"""How names of weightings that are learned from play begin."""
+PROPOSAL_TEMPER = 0.5
+"""Of the belief when it draws deals to measure by: between all alike and what it believes."""
 PARTS = {"trick 1": (0, 1), "trick 2": (1, 2)} | {
     f"tricks {first + 1}-{first + 2}": (first, first + 2) for first in range(2, 12, 2)
 }
@@ -69,7 +74,9 @@ class BeliefSettings(PlaySettings):
     scenarios: int
     iec: list[float]
     bayes: list[float]
+    habits: str | None
     temper: list[float]
+    trust: list[float]
     picture: str | None
 
     def __post_init__(self) -> None:
@@ -128,22 +135,18 @@ def weigh_all(checkpoint: str | None, weightings: Sequence[Weighting]) -> LogsFn
     return logs_of
 
 
-def weightings(settings: BeliefSettings) -> tuple[list[LogsFn], list[LogsFn]]:
-    """Those measured on uniform draws, and those on draws by the belief."""
-    bayes = [Weighting("bayes", "every", beta) for beta in settings.bayes]
+def by_network(settings: BeliefSettings) -> LogsFn:
+    """IEC and Bayes of the settings."""
     slices = ("important", "every")
-    asked = [Weighting("iec", part, beta) for part in slices for beta in settings.iec] + bayes
-    uniform: list[LogsFn] = [lambda views, holder: {UNIFORM: jnp.zeros(holder.shape[:2])}]
-    believed: list[LogsFn] = []
-    if asked:
-        uniform.append(weigh_all(settings.checkpoint, asked))
-    if bayes:
-        times = weigh_all(settings.checkpoint, bayes)
-        # The log weight of the belief itself is in how these are drawn.
-        believed.append(
-            lambda views, holder: {f"belief-{k}": v for k, v in times(views, holder).items()}
-        )
-    return uniform, believed
+    asked = [Weighting("iec", part, beta) for part in slices for beta in settings.iec]
+    asked += [Weighting("bayes", "every", beta) for beta in settings.bayes]
+    return weigh_all(settings.checkpoint, asked) if asked else lambda views, holder: {}
+
+
+def by_habits(settings: BeliefSettings) -> Callable[[PublicView, jax.Array], jax.Array]:
+    """(views [G], holders [G, N, 52]) -> log likelihoods [G, N]"""
+    config, params = load_habits(settings.habits)
+    return lambda views, holder: log_likelihood(params, views, holder, config)
 
 
 def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
@@ -152,11 +155,11 @@ def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
     return lambda views: log_odds(params, views, config)
 
 
-def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], list[list[float]]]:
+def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Rows of one kind of player, and its calibration."""
-    weighted, odds_of = weightings(settings), belief_odds(settings)
+    parts = by_network(settings), by_habits(settings), belief_odds(settings)
     finals = final_states(players.make(kind, **settings.options.get(kind, {})), settings)
-    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, *weighted, odds_of))
+    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, *parts))
     found = []
     with progress(f"tricks of {kind}") as advance:
         for trick in range(12):
@@ -168,81 +171,98 @@ def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], 
     stacked: Any = jax.tree.map(lambda *parts: np.stack(parts), *found)  # [trick, ...]
     figures, bins = stacked
     figures = {UNIFORM: figures[UNIFORM], **figures}  # first in the tables
-    return _rows(kind, figures), bins.sum(axis=0).tolist()
+    calibrated = {f"{kind}, {name}": calibration(by.sum(axis=0)) for name, by in bins.items()}
+    return _rows(kind, figures), calibrated
 
 
-def _at_stage(
-    key,
-    states: env.GameState,
-    settings: BeliefSettings,
-    on_uniform: Sequence[LogsFn],
-    on_believed: Sequence[LogsFn],
-    odds_of,
-):
+class Drawn(NamedTuple):
+    """Deals to measure by: N drawn uniformly, N by the belief, and the true one."""
+
+    holder: jax.Array  # [G, 2 N + 1, 52]
+    log_belief: jax.Array  # [G, 2 N + 1] sum of log odds
+    log_rare: jax.Array  # [G, 2 N] minus log probability that such a deal is drawn
+
+
+def draw_both(key, views: PublicView, numbers: jax.Array, true: jax.Array, count: int) -> Drawn:
+    """By both: the probability is the mean of the two."""
+    draw = ScenarioConfig(sampler="uniform", draws=count)
+    scaled = PROPOSAL_TEMPER * numbers
+
+    def of_game(key, view, numbers, true):
+        table = odds.weigh(numbers, constraints(view))
+        first, second = jax.random.split(key)
+        alike = draw_scenarios(first, view, draw).holder
+        believed = holders(view, odds.draw(second, table, count)[0])
+        holder = jnp.concatenate([alike, believed, true[None]])
+        log_sum = odds.log_weight(numbers, opponents(view, holder))
+        share = jnp.logaddexp(-log_count(view), log_sum[:-1] - table.log_total) - jnp.log(2)
+        return Drawn(holder, log_sum / PROPOSAL_TEMPER, -share)
+
+    return jax.vmap(of_game)(jax.random.split(key, len(true)), views, scaled, true)
+
+
+def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, by_habits, odds_of):
     """Figures by weighting, each [3, G]: owners, deal, effective share; and calibration bins."""
     views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
-    draw = ScenarioConfig(sampler="uniform", draws=settings.scenarios)
-    keys = jax.random.split(key, len(states.stage))
-    drawn = jax.vmap(draw_scenarios, (0, 0, None))(keys, views, draw).holder
-    unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
-    alike = -jax.vmap(log_count)(views)
-    figures = _of_draws(views, states, drawn, alike, on_uniform)
-    bins = jnp.zeros((BINS, 3))  # stays so unless a temper is 1
     numbers = odds_of(views)
+    drawn = draw_both(key, views, numbers, states.holder, settings.scenarios)
+    unseen = jax.vmap(unseen_mask)(views)
     true = jax.vmap(opponents)(views, states.holder)
+    logs = by_network(views, drawn.holder)
+    of_habits = by_habits(views, drawn.holder)
+    for trust in settings.trust:
+        name = HABITS if trust == 1 else f"{BELIEF}-{HABITS}, trust {trust:g}"
+        logs[name] = trust * of_habits + (1 - trust) * drawn.log_belief
     for temper in settings.temper:
+        times = {k: v for k, v in logs.items() if k.startswith("bayes")}
+        for name, by_bayes in times.items():
+            joint = by_bayes + temper * drawn.log_belief
+            logs[f"{BELIEF}-{name}{_note(temper)}"] = joint
+    figures, bins = {}, {}
+    for name, log in {UNIFORM: jnp.zeros_like(drawn.log_belief), **logs}.items():
+        figures[name], shares = weigh_draws(views, states, drawn, log)
+        if name.startswith(f"{BELIEF}-{HABITS}"):
+            bins[name] = _bins(shares, _is(true), unseen)
+    alike = -jax.vmap(log_count)(views) / jnp.sum(unseen, axis=1)
+    figures[UNIFORM] = figures[UNIFORM].at[1].set(alike)
+    for temper in settings.temper:
+        name = f"{BELIEF}{_note(temper)}"
         scaled = temper * numbers
+        figure, _ = weigh_draws(views, states, drawn, temper * drawn.log_belief)
         total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(scaled, views)
-        log_likelihood = jax.vmap(odds.log_weight)(scaled, true) - total
-        deal = log_likelihood / unseen
-        draws = jax.vmap(odds.log_weight)(scaled, jax.vmap(opponents)(views, drawn))
+        deal = jax.vmap(odds.log_weight)(scaled, true) - total
         shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
-        exact = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
-        note = "" if temper == 1 else f", temper {temper:g}"
-        _, _, share = _figures(views, states, drawn, draws, deal)
-        figures[f"{BELIEF}{note}"] = jnp.stack([exact / unseen, deal, share])
+        owners = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
+        exact = jnp.stack([owners, deal]) / jnp.sum(unseen, axis=1)
+        figures[name] = jnp.concatenate([exact, figure[2:]])
         if temper == 1:
-            bins = _bins(shares, _is(true), jax.vmap(unseen_mask)(views))
-        by_belief = _draw_by_odds(keys, views, scaled, settings.scenarios)
-        found = _of_draws(views, states, by_belief, log_likelihood, on_believed)
-        figures |= {f"{name}{note}": figure for name, figure in found.items()}
+            bins[name] = _bins(shares, _is(true), unseen)
     return figures, bins
 
 
-def _of_draws(views, states, drawn, log_drawn, weighted: Sequence[LogsFn]) -> dict[str, jax.Array]:
-    """Figures of weightings of draws, where `log_drawn`, [G], is the log probability with which the
-    true deal is drawn."""
-    with_truth = jnp.concatenate([drawn, states.holder[:, None]], axis=1)
+def _note(temper: float) -> str:
+    return "" if temper == 1 else f", temper {temper:g}"
+
+
+def weigh_draws(views, states, drawn: Drawn, logs: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Figures of a weighting, logs [G, 2 N + 1]; and who holds what by it, [G, 52, 3]."""
+    log_weight = logs[:, :-1] + drawn.log_rare
+    count = log_weight.shape[1]
+    log_sum = jax.nn.logsumexp(log_weight, axis=1) - jnp.log(count)
     unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
-    figures = {}
-    for name, logs in {k: v for f in weighted for k, v in f(views, with_truth).items()}.items():
-        draws, truth = logs[:, :-1], logs[:, -1]
-        mean = jax.nn.logsumexp(draws, axis=1) - jnp.log(draws.shape[1])
-        figures[name] = _figures(views, states, drawn, draws, (truth - mean + log_drawn) / unseen)
-    return figures
-
-
-def _draw_by_odds(keys, views: PublicView, numbers: jax.Array, count: int) -> jax.Array:
-    """Holders, [G, N, 52]."""
-
-    def draw(key, view, numbers):
-        table = odds.weigh(numbers, constraints(view))
-        return holders(view, odds.draw(key, table, count)[0])
-
-    return jax.vmap(draw)(keys, views, numbers)
+    believed = jax.vmap(believed_holders)(drawn.holder[:, :-1], normalise(log_weight))
+    floor = 0.5 / count  # no deal had it: less than one of them
+    owners = jax.vmap(_true_holders, (0, 0, 0, None))(views, believed, states, floor)
+    half = count // 2  # those drawn uniformly
+    share = effective_sample_size(normalise(logs[:, :half])) / half
+    others = jax.vmap(opponent_seats)(views.seat).astype(jnp.int32)
+    shares = jnp.take_along_axis(believed, others[:, None], axis=2)
+    return jnp.stack([owners, (logs[:, -1] - log_sum) / unseen, share]), shares
 
 
 def _is(opponent: jax.Array) -> jax.Array:
     """[G, 52, 3] whether each opponent is the one."""
     return opponent[..., None] == np.arange(3, dtype=np.int8)
-
-
-def _figures(views, states, drawn, logs, deal) -> jax.Array:
-    weight = normalise(logs)
-    believed = jax.vmap(believed_holders)(drawn, weight)
-    floor = 0.5 / drawn.shape[1]  # no deal had it: less than one of them
-    owners = jax.vmap(_true_holders, (0, 0, 0, None))(views, believed, states, floor)
-    return jnp.stack([owners, deal, effective_sample_size(weight) / drawn.shape[1]])
 
 
 def _true_holders(view, believed, state, floor) -> jax.Array:
@@ -284,7 +304,7 @@ def _rows(kind: str, figures: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
                 "gain_standard_error": gain.standard_error,
                 "effective_share": float(share.mean()),
             }
-            if name.startswith(BELIEF):
+            if name.startswith(LEARNED):
                 for rival, best in rivals.items():
                     over = estimate(deal - deals[best])
                     row[f"over_{rival}"] = over.mean
@@ -299,9 +319,9 @@ def _best(deals: Mapping[str, np.ndarray], family: str) -> str:
     return max(mine, key=lambda name: deals[name].mean(), default="")
 
 
-def calibration(bins: list[list[float]]) -> dict[str, Any]:
+def calibration(bins: np.ndarray) -> dict[str, Any]:
     """Bins as means, and the expected calibration error."""
-    count, stated, true = np.array(bins).T
+    count, stated, true = bins.T
     used = count > 0
     means = np.divide(stated, count, where=used, out=np.zeros(BINS))
     shares = np.divide(true, count, where=used, out=np.zeros(BINS))
@@ -318,10 +338,9 @@ def calibration(bins: list[list[float]]) -> dict[str, Any]:
 def main(settings: BeliefSettings, line: str) -> int:
     rows, found = [], {}
     for kind in settings.kinds:
-        of_kind, bins = measure(settings, kind)
+        of_kind, calibrated = measure(settings, kind)
         rows += of_kind
-        if np.sum(bins):
-            found[kind] = calibration(bins)
+        found |= calibrated
         print_table(f"log-likelihood of the true hands in games of {kind}", of_kind)
     if settings.picture is not None:
         plot_belief(rows, found, ROOT / Path(settings.picture))

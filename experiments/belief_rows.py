@@ -9,11 +9,16 @@ FAMILIES = {
     "bayes": "best Bayes",
     "belief": "belief",
     "belief-bayes": "belief times best Bayes",
+    "habits": "habits",
+    "belief-habits": "belief times habits",
 }
 """How the name of a weighting begins, and what the best of those is called."""
 
+USUAL = ("belief", "habits")
+"""Of these the row without further settings is shown, not the best by hindsight."""
+
 RIVALS = ("iec", "bayes")
-"""What beliefs are compared with: the best of each, chosen by the very games that are measured."""
+"""What is learned is compared with these: the best of each, by the very games measured."""
 
 
 def best_of(
@@ -25,5 +30,6 @@ def best_of(
         for row in rows
         if (row["kind"], row["stage"]) == (kind, stage)
         and row["weights"].replace(",", " ").split()[0] == family
+        and (family not in USUAL or row["weights"] == family)
     ]
     return max(mine, key=lambda row: row["deal"], default=None)

@@ -175,7 +175,7 @@ def plot_belief(
     rows: Sequence[Mapping[str, Any]], calibration: Mapping[str, Mapping[str, Any]], path: Path
 ) -> None:
     """Gain of the best weightings over uniform by stage, for each kind of player, and how often
-    what the belief states is true."""
+    what is stated is true."""
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     stages = list(dict.fromkeys(row["stage"] for row in rows))
     figure, axes = plt.subplots(1, len(kinds) + 1, figsize=(5 * len(kinds) + 5, 4.5), squeeze=False)
@@ -190,7 +190,7 @@ def plot_belief(
                 [row["gain_standard_error"] for row in line],
                 marker="o",
                 markersize=3,
-                linewidth=2.5 if family == "belief" else 1,
+                linewidth=2.5 if family == "belief-habits" else 1,
                 label=label,
             )
         place.tick_params(axis="x", rotation=30)
@@ -208,9 +208,9 @@ def plot_belief(
             markersize=3,
             label=f"{kind}, error {found['expected_calibration_error']:.3f}",
         )
-    last.set(title="calibration of the belief", xlabel="stated", ylabel="true")
+    last.set(title="calibration of what is learned", xlabel="stated", ylabel="true")
     if calibration:
-        last.legend(fontsize=8)
+        last.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from experiments.techniques import PAPER as PAPER_TECHNIQUES
 from experiments.throughput import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.inference import belief as belief_weights
+from gongzhu_jax.inference import habits as habits_weights
 from gongzhu_jax.network import weights
 
 PAGE = ROOT / "docs" / "results.md"
@@ -221,33 +222,30 @@ def belief(name: str) -> Callable[[Path], str]:
 def _likelihoods(kept: dict[str, Any]) -> str:
     """Likelihood of the true hands under each weighting."""
     rows = kept["result"]["rows"]
-    lines = [["games of", "stage", *FAMILIES.values(), OVER_BEST, "effective share of each"]]
-    for kind, stage in dict.fromkeys((row["kind"], row["stage"]) for row in rows):
-        best = [best_of(rows, kind, stage, family) for family in FAMILIES]
-        cells = [_likelihood(row) if row else NOT_RUN for row in best]
-        shares = " / ".join(f"{row['effective_share']:.2f}" for row in best[1:] if row)
-        lines.append([kind, stage, *cells, _over_rivals(best), shares])
+    cases = list(dict.fromkeys((row["kind"], row["stage"]) for row in rows))
+    families = [name for name in FAMILIES if best_of(rows, *cases[0], name)]
+    learned = [name for name in families if "over_bayes" in (best_of(rows, *cases[0], name) or {})]
+    over = f"{' / '.join(FAMILIES[name] for name in learned)} over the better of IEC and Bayes"
+    lines = [["games of", "stage", *(FAMILIES[name] for name in families), over, EFFECTIVE]]
+    for kind, stage in cases:
+        best = {name: row for name in families if (row := best_of(rows, kind, stage, name))}
+        weighted = [row for name, row in best.items() if name != "uniform"]
+        shares = " / ".join(f"{row['effective_share']:.2f}" for row in weighted)
+        gains = " / ".join(_over_rivals(best[name]) for name in learned)
+        cells = [_likelihood(row) for row in best.values()]
+        lines.append([kind, stage, *cells, gains, shares])
     errors = [
         f"{kind} {found['expected_calibration_error']:.3f}"
         for kind, found in kept["result"]["calibration"].items()
     ]
-    said = f"\n\nExpected calibration error of the belief: {', '.join(errors)}." if errors else ""
+    said = f"\n\nExpected calibration error: {'; '.join(errors)}." if errors else ""
     return markdown(lines) + said + source(kept)
 
 
-def _over_rivals(best: Sequence[Mapping[str, Any] | None]) -> str:
-    """The belief, and the belief times Bayes, over the better of IEC and Bayes."""
-    by_family = dict(zip(FAMILIES, best, strict=True))
-    cells = []
-    for family in ("belief", "belief-bayes"):
-        row = by_family[family]
-        rivals = [name for name in RIVALS if row and f"over_{name}" in row]
-        if not row or not rivals:
-            cells.append(NOT_RUN)
-            continue
-        over = min((f"over_{name}" for name in rivals), key=lambda key: row[key])
-        cells.append(f"{row[over]:+.4f} ± {row[f'{over}_standard_error']:.4f}")
-    return " / ".join(cells)
+def _over_rivals(row: Mapping[str, Any]) -> str:
+    """What is learned over the better of IEC and Bayes."""
+    over = min((f"over_{name}" for name in RIVALS), key=lambda key: row[key])
+    return f"{row[over]:+.4f} ± {row[f'{over}_standard_error']:.4f}"
 
 
 def _likelihood(row: Mapping[str, Any]) -> str:
@@ -266,6 +264,11 @@ def shipped_weights(folder: Path) -> str:
 def shipped_belief(folder: Path) -> str:
     """The same of the shipped belief."""
     return _weights_file(belief_weights.shipped())
+
+
+def shipped_habits(folder: Path) -> str:
+    """The same of the shipped habits."""
+    return _weights_file(habits_weights.shipped())
 
 
 def _weights_file(path: Path) -> str:
@@ -308,14 +311,16 @@ def arena_load(folder: Path) -> str:
     return markdown(lines) + source(kept)
 
 
-OVER_BEST = "belief / belief times Bayes over the better of IEC and Bayes"
+EFFECTIVE = "effective share of each"
 GAIN = "nats per unseen card better than uniform"
+GAIN_OF_PLAYS = "nats per play better than uniform"
 
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "classical": classical,
     "techniques": techniques,
     "training": training("training", "wpg", "raw network over Mr. Greed", 1),
     "training-belief": training("training_belief", "gain", GAIN, 4),
+    "training-habits": training("training_habits", "gain", GAIN_OF_PLAYS, 4),
     "training-belief-flat": training("training_belief_flat", "gain", GAIN, 4),
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
@@ -327,6 +332,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "belief-flat": belief("belief_quality_flat"),
     "shipped": shipped_weights,
     "shipped-belief": shipped_belief,
+    "shipped-habits": shipped_habits,
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "openspiel": openspiel,

@@ -17,7 +17,7 @@ class Tables(struct.PyTreeNode):
     """Finished games, and who sat there."""
 
     games: env.GameState  # [G]
-    kinds: jax.Array  # [G, 4] int8, the player of the mixture at each seat
+    kinds: jax.Array | np.ndarray  # [G, 4] int8, the player of the mixture at each seat
 
 
 def play_mixture(

@@ -36,15 +36,20 @@ class ScenarioConfig:
     key_cards: int = 2  # cards whose placement makes the strata
     stratum_weights: str = "equal"  # "equal" (paper) or "exact": each stratum's share of deals
     temper: float = 1.0  # of draws by belief: its log odds are multiplied by this
+    # Deals drawn and weighed, of which `draws` are kept for the search by their weights; 0: `draws`
+    # are drawn and all are searched.
+    candidates: int = 0
 
     def __post_init__(self) -> None:
         _check_choices(self)
         if self.draws < 1 or self.key_cards < 0 or self.temper < 0:
             raise ConfigError("draws must be at least 1, key_cards and temper at least 0")
-        if self.stratified and self.draws < self.strata:
+        if self.candidates and self.candidates < self.draws:
+            raise ConfigError(f"candidates must be 0 or at least draws, {self.draws}")
+        if self.stratified and self.drawn < self.strata:
             raise ConfigError(
                 f"{self.key_cards} key cards make up to {self.strata} strata, "
-                f"so draws must be at least {self.strata}, not {self.draws}"
+                f"so draws must be at least {self.strata}, not {self.drawn}"
             )
 
     @property
@@ -54,6 +59,11 @@ class ScenarioConfig:
     @property
     def by_belief(self) -> bool:
         return self.sampler.endswith("belief")
+
+    @property
+    def drawn(self) -> int:
+        """Deals drawn for a decision."""
+        return self.candidates or self.draws
 
     @property
     def strata(self) -> int:
@@ -74,14 +84,16 @@ class WeightConfig:
     min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
     suit_rule: bool = True  # of important slices: when following, only the suit led counts
     temper: float = 1.0  # of the belief: its log odds are multiplied by this
-    trust: float = 1.0  # of habits: their log likelihood is multiplied by this
+    # In habits: their log likelihood is multiplied by this, and with the belief, its log odds by
+    # what is left to 1.
+    trust: float = 1.0
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
     chunk: int = CHUNK  # slices per network batch
 
     def __post_init__(self) -> None:
         _check_choices(self)
-        if min(self.beta, self.temper, self.trust) < 0:
-            raise ConfigError("beta, temper and trust must be >= 0")
+        if min(self.beta, self.temper) < 0 or not 0 <= self.trust <= 1:
+            raise ConfigError("beta and temper must be >= 0, trust from 0 to 1")
         if not 2 <= self.min_rank <= 14 or self.chunk < 1:
             raise ConfigError("min_rank must be from 2 to 14, chunk >= 1")
 

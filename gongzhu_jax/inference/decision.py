@@ -17,6 +17,7 @@ from gongzhu_jax.inference.habits import log_likelihood
 from gongzhu_jax.inference.likelihood import log_weights
 from gongzhu_jax.inference.odds import log_weight
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
+from gongzhu_jax.inference.selection import select
 from gongzhu_jax.network.registry import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
@@ -73,7 +74,7 @@ def decide(
 ) -> Decision:
     """Decides for every view, [B], each with its own key, whatever the others are."""
     split = jax.vmap(jax.random.split)(keys)
-    at_once = max(1, DRAWN_AT_ONCE // config.scenarios.draws)
+    at_once = max(1, DRAWN_AT_ONCE // config.scenarios.drawn)
     odds = None
     if config.uses_belief:
         if config.belief is None:
@@ -112,7 +113,8 @@ def decide_in(
         if odds is None:
             raise ConfigError("weights by belief need its odds")
         opponent = jax.vmap(opponents)(views, scenarios.holder)
-        by_history += params.weight_temper * jax.vmap(log_weight)(odds, opponent)
+        share = 1 - params.trust if config.weights.by_habits else 1.0
+        by_history += share * params.weight_temper * jax.vmap(log_weight)(odds, opponent)
     if config.weights.by_habits:
         if config.habits is None:
             raise ConfigError("weights by habits need their network")
@@ -120,6 +122,10 @@ def decide_in(
             params.habits, views, scenarios.holder, config.habits, has_choice
         )
     weight = normalise(scenarios.log_weight + by_history)
+    if config.scenarios.drawn > config.scenarios.draws:
+        keys, chosen = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+        scenarios, weight = _kept(chosen, scenarios, weight, config.scenarios.draws)
+        active = scenarios.valid & has_choice[:, None]
 
     states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states)
@@ -143,6 +149,15 @@ def decide_in(
         demanded=result.demanded + slices,
         evaluated=result.evaluated + slices_evaluated,
     )
+
+
+def _kept(
+    keys: jax.Array, scenarios: Scenarios, weight: jax.Array, count: int
+) -> tuple[Scenarios, jax.Array]:
+    """`count` of the scenarios of each decision, and their weights."""
+    place, weight = jax.vmap(select, (0, 0, None))(keys, weight, count)
+    kept: Scenarios = jax.tree.map(lambda leaf: jax.vmap(lambda x, i: x[i])(leaf, place), scenarios)
+    return kept.replace(valid=weight > 0), weight
 
 
 def normalise(log_weight: jax.Array) -> jax.Array:

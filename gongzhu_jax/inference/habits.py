@@ -19,7 +19,6 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import struct
 
 from gongzhu_jax import ragged
 from gongzhu_jax.errors import ConfigError
@@ -75,54 +74,35 @@ def lead_of(view: PublicView, stage: jax.Array) -> jax.Array:
     return jnp.where(place > 0, view.plays[stage - place], jnp.int8(NO_CARD))
 
 
-class Reading(struct.PyTreeNode):
-    """What does not depend on the hand: read once for all deals."""
-
-    shift: jax.Array  # [..., width] of what is seen of the hand
-    scale: jax.Array  # [..., width]
-    summary_scale: jax.Array  # [..., rank]
-    logits: jax.Array  # [..., kinds * 52] to be added to
-
-
 class HabitsNet(nn.Module):
     """Situations [..., 244] and hands [..., 52] to logits of all cards, [..., kinds, 52].
 
-    Nearly all of the network reads the situation, which all deals share; what it makes of a hand,
-    many of which are looked at, is one layer and a summary of it.
+    Leading axes of situations may be 1: nearly all of the network reads the situation, which all
+    deals share. What it makes of a hand is one layer and a summary of it, both scaled by what was
+    read.
     """
 
     config: HabitsConfig
 
-    def setup(self) -> None:
-        config = self.config
-        self.reader = [nn.Dense(config.reader) for _ in range(2)]
-        self.shift = nn.Dense(config.width)
-        self.scale = _scale(config.width)
-        self.summary_scale = _scale(config.rank)
-        self.by_situation = nn.Dense(config.kinds * NUM_CARDS)
-        self.hand = nn.Dense(config.width, use_bias=False)
-        self.summary = nn.Dense(config.rank)
-        self.by_hand = nn.Dense(config.kinds * NUM_CARDS, use_bias=False)
-
-    def read(self, situations: jax.Array) -> Reading:
-        x = situations
-        for layer in self.reader:
-            x = nn.relu(layer(x))
-        return Reading(self.shift(x), self.scale(x), self.summary_scale(x), self.by_situation(x))
-
-    def choose(self, reading: Reading, hands: jax.Array) -> jax.Array:
-        seen = self.hand(hands.astype(jnp.float32))
-        x = nn.relu(reading.shift + reading.scale * seen)
-        logits = self.by_hand(reading.summary_scale * self.summary(x)) + reading.logits
-        return logits.reshape(*logits.shape[:-1], self.config.kinds, NUM_CARDS)
-
+    @nn.compact
     def __call__(self, situations: jax.Array, hands: jax.Array) -> jax.Array:
-        return self.choose(self.read(situations), hands)
+        config, outputs = self.config, self.config.kinds * NUM_CARDS
+        read = nn.relu(nn.Dense(config.reader, name="reader_0")(situations))
+        read = nn.relu(nn.Dense(config.reader, name="reader_1")(read))
+        seen = nn.Dense(config.width, use_bias=False, name="hand")(hands.astype(jnp.float32))
+        seen *= _scale(config.width, "scale")(read)
+        x = nn.relu(nn.Dense(config.width, name="shift")(read) + seen)
+        summary = nn.Dense(config.rank, name="summary")(x)
+        summary *= _scale(config.rank, "summary_scale")(read)
+        logits = nn.Dense(outputs, use_bias=False, name="by_hand")(summary)
+        logits += nn.Dense(outputs, name="by_situation")(read)
+        return logits.reshape(*logits.shape[:-1], config.kinds, NUM_CARDS)
 
 
-def _scale(width: int) -> nn.Dense:
+def _scale(width: int, name: str) -> nn.Dense:
     """Untrained, all factors are 1."""
-    return nn.Dense(width, kernel_init=nn.initializers.zeros, bias_init=nn.initializers.ones)
+    zeros, ones = nn.initializers.zeros, nn.initializers.ones
+    return nn.Dense(width, kernel_init=zeros, bias_init=ones, name=name)
 
 
 def init_habits(key: jax.Array, config: HabitsConfig) -> Any:
@@ -132,7 +112,10 @@ def init_habits(key: jax.Array, config: HabitsConfig) -> Any:
 def log_share(logits: jax.Array, legal: jax.Array, card: jax.Array) -> jax.Array:
     """log probability of `card` among the legal ones for each kind: [kinds, 52], [52], [] to
     [kinds]."""
-    return logits[:, card] - jax.nn.logsumexp(jnp.where(legal, logits, -jnp.inf), axis=1)
+    # Half as much work as a logsumexp, which seeks the largest first. The bound is never reached by
+    # a card that anybody played: its probability would be e**-80.
+    ahead = jnp.minimum(logits - logits[:, card][:, None], 80.0)
+    return -jnp.log(jnp.sum(jnp.where(legal, jnp.exp(ahead), 0.0), axis=1))
 
 
 def over_kinds(by_kind: jax.Array) -> jax.Array:
@@ -157,7 +140,6 @@ def log_likelihood(
     net = HabitsNet(config)
     batch, draws = holder.shape[:2]
     situations = jax.vmap(encode_situations)(views)
-    readings: Any = net.apply(params, situations, method="read")  # leading axes [B, 52]
     counts = (views.plays != NO_CARD) & (views.seats != views.seat[:, None])
     if active is not None:
         counts &= active[:, None]
@@ -169,8 +151,7 @@ def log_likelihood(
         hands = jax.vmap(hands_then)(view, holder[decision], stage)  # [plays, N, 52]
         lead = jax.vmap(lead_of)(view, stage)
         legal = jax.vmap(jax.vmap(env.legal_cards, (0, None)))(hands, lead)
-        reading = jax.tree.map(lambda leaf: leaf[decision, stage][:, None], readings)
-        logits: Any = net.apply(params, reading, hands, method="choose")
+        logits: Any = net.apply(params, situations[decision, stage][:, None], hands)
         card = jax.vmap(lambda view, stage: view.plays[stage])(view, stage)
         found = jax.vmap(jax.vmap(log_share, (0, 0, None)))(logits, legal, card)
         seat = jax.vmap(lambda view, stage: view.seats[stage])(view, stage)

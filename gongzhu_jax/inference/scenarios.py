@@ -133,8 +133,8 @@ def draw_scenarios(
     if config.stratified:
         return _stratified(key, view, config, log_odds)
     table = _table(constraints(view), config, log_odds)
-    valid = jnp.broadcast_to(_feasible(table), (config.draws,))
-    opponent, log_share = _draw(key, table, config.draws)
+    valid = jnp.broadcast_to(_feasible(table), (config.drawn,))
+    opponent, log_share = _draw(key, table, config.drawn)
     return Scenarios(holders(view, opponent), valid, jnp.where(valid, -log_share, -jnp.inf))
 
 
@@ -169,10 +169,10 @@ def _stratified(
     feasible = allowed & (deals.total > 0)
     # Shares are counted before a placement turns out to leave no deal of the other cards, as in
     # the original runs; that happens in about one decision of a hundred.
-    per_stratum = config.draws // jnp.maximum(jnp.sum(allowed), 1)
+    per_stratum = config.drawn // jnp.maximum(jnp.sum(allowed), 1)
     # Draw number i belongs to the (i // per_stratum)-th feasible stratum.
     rank = jnp.cumsum(feasible) - 1
-    wanted = jnp.arange(config.draws) // jnp.maximum(per_stratum, 1)
+    wanted = jnp.arange(config.drawn) // jnp.maximum(per_stratum, 1)
     stratum = jnp.argmax(feasible[None, :] & (rank[None, :] == wanted[:, None]), axis=1)
     valid = wanted < jnp.sum(feasible)
 
@@ -184,7 +184,7 @@ def _stratified(
             opponent = jnp.where(here, jnp.asarray(placements)[stratum, i], opponent)
         return opponent, log_share
 
-    opponent, log_share = jax.vmap(draw_one)(jax.random.split(key, config.draws), stratum)
+    opponent, log_share = jax.vmap(draw_one)(jax.random.split(key, config.drawn), stratum)
     opponent = jnp.where(valid[:, None], opponent, jnp.int8(NOBODY))
     log_total = jnp.log(deals.total[stratum])
     log_weight = -log_share - log_total

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -133,7 +134,7 @@ def test_learns_how_each_kind_plays() -> None:
     params = jax.device_get(learner.average)
 
     fresh = play_mixture((4,), HABITS.games, pair, [0.5, 0.5], mesh)
-    stages = np.broadcast_to(np.arange(LAST_STAGE), (HABITS.games, LAST_STAGE))
+    stages = jnp.broadcast_to(jnp.arange(LAST_STAGE), (HABITS.games, LAST_STAGE))
     found, alike, count = jax.jit(lambda p, t: nll(p, t, stages, HABITS.network))(params, fresh)
     assert np.all(np.asarray(count) == 1)
     found, alike = np.asarray(found), np.asarray(alike)

@@ -16,13 +16,15 @@ from experiments import analyse, belief_quality, comparison, oracle_gap, techniq
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match, standard_deals
 from gongzhu_jax.game.cards import CARD_NAMES
-from gongzhu_jax.inference.belief import KIND, BeliefConfig, init_belief
+from gongzhu_jax.inference import odds
+from gongzhu_jax.inference.belief import KIND, BeliefConfig, init_belief, load_belief, log_odds
+from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.likelihood import log_weights
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.registry import NetworkConfig, make
 from gongzhu_jax.network.weights import load_weights, save_weights
 from gongzhu_jax.players import cheat
-from tests import positions
+from tests import beliefs, positions
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
 SMALL = NetworkConfig("compact", stem=16, width=8, blocks=1)
@@ -197,19 +199,43 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
         np.testing.assert_allclose(found[each.name], alone, atol=1e-4)
 
 
+def test_likelihood_by_draws_is_the_exact_one(tmp_path: Path) -> None:
+    """Of a belief the sum over all deals is known; draws estimate it, whatever is weighed."""
+    config, params = load_belief(beliefs.save_small(tmp_path))
+    states = positions.random_states(3, [6, 21, 33, 41])
+    views = positions.mover_views(states)
+    numbers = log_odds(params, views, config)
+
+    @jax.jit
+    def both(key, numbers):
+        drawn = belief_quality.draw_both(key, views, numbers, states.holder, 4000)
+        figures, shares = belief_quality.weigh_draws(views, states, drawn, drawn.log_belief)
+        exact = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(numbers, views)
+        total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(numbers, views)
+        true = jax.vmap(odds.log_weight)(numbers, jax.vmap(opponents)(views, states.holder))
+        return figures[1] * jnp.sum(exact, (1, 2)), true - total, shares, exact
+
+    found, wanted, shares, exact = both(jax.random.key(0), numbers)
+    np.testing.assert_allclose(found, wanted, atol=0.15)
+    np.testing.assert_allclose(jnp.where(exact > 0, shares, 0), exact, atol=0.06)
+    assert np.ptp(np.asarray(exact)) > 0.5
+
+
 @pytest.mark.usefixtures("simple_players")
 def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     config = BeliefConfig(reader=8, width=8, blocks=1)
     belief = tmp_path / "belief.safetensors"
     save_weights(belief, config, init_belief(jax.random.key(0), config), {}, kind=KIND)
+    habits = beliefs.save_habits(tmp_path)
     out, picture = tmp_path / "quality.json", tmp_path / "quality.png"
-    arguments = [f"checkpoint={weights}", f"belief={belief}", f"output={out}"]
+    arguments = [f"checkpoint={weights}", f"belief={belief}", f"habits={habits}", f"output={out}"]
     arguments += [f"picture={picture}", "kinds=[raw]", "scenarios=6", "iec=[0.05]", "bayes=[0.1]"]
     arguments.append("temper=[1.0]")
     assert belief_quality.main([*arguments, "deals=2", "batch=2"]) == 0
     assert picture.stat().st_size > 5000
     result = json.loads(out.read_text())["result"]
     names = ["uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"]
+    names += ["belief-habits, trust 0.8", "habits"]
     names += ["iec 0.05, every", "iec 0.05, important"]
     assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
     for row in result["rows"]:
@@ -221,16 +247,18 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
             assert row["effective_share"] == pytest.approx(1)
         if row["weights"] == "belief":
             assert abs(row["gain"]) < 1e-6  # untrained, all odds are even
+        if row["weights"] in ("belief", "habits"):
             rivals = [other for other in result["rows"] if other["stage"] == row["stage"]]
             for rival in ("iec", "bayes"):
                 best = max(r["gain"] for r in rivals if r["weights"].startswith(rival))
-                assert row[f"over_{rival}"] == pytest.approx(-best, abs=1e-6)
+                assert row[f"over_{rival}"] == pytest.approx(row["gain"] - best, abs=1e-6)
                 assert row[f"over_{rival}_standard_error"] >= 0
     first = result["rows"][0]
     # Before and in the first trick: 39! / 13!^3 deals, less what has been played.
     assert first["stage"] == "trick 1"
     assert first["deal"] == pytest.approx(-math.log(84_478_098_072_866_400) / 39, rel=0.05)
-    found = result["calibration"]["raw"]
+    assert set(result["calibration"]) == {f"raw, {name}" for name in (names[2], names[4])}
+    found = result["calibration"]["raw, belief"]
     error = np.abs(np.array(found["stated"]) - found["true"]) @ found["count"]
     total = sum(found["count"])
     assert found["expected_calibration_error"] == pytest.approx(error / total, abs=1e-5)

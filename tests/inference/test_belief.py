@@ -164,13 +164,9 @@ def late_view() -> PublicView:
 
 
 def decision(belief_file: Path, view: PublicView, **options: Any) -> Decision:
-    player = players.from_network(
-        "scrofa",
-        SMALL,
-        make(SMALL).init(jax.random.key(0)),
-        belief=belief_file,
-        **{"draws": DRAWS, "base": 0, "per_legal": 1, **options},
-    )
+    common: dict[str, Any] = {"belief": belief_file, "draws": DRAWS, "base": 0, "per_legal": 1}
+    params = make(SMALL).init(jax.random.key(0))
+    player = players.from_network("scrofa", SMALL, params, **{**common, **options})
     return scrofazero.explain(player, jax.random.key(2), view)
 
 

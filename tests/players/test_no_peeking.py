@@ -47,18 +47,22 @@ def redealt():
 
 
 @pytest.fixture(scope="module")
-def belief_file(tmp_path_factory):
-    return beliefs.save_small(tmp_path_factory.mktemp("belief"))
+def learned(tmp_path_factory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("learned")
+    return {"belief": beliefs.save_small(folder), "habits": beliefs.save_habits(folder)}
 
 
-@pytest.mark.parametrize("sampler", ["uniform", "stratified-belief"])
-def test_hidden_cards_do_not_matter_to_the_belief(sampler, redealt, belief_file):
+@pytest.mark.parametrize(
+    ("sampler", "weights"), [("uniform", "belief-habits"), ("stratified-belief", "belief")]
+)
+def test_hidden_cards_do_not_matter_to_what_is_learned(sampler, weights, redealt, learned):
     net = network.make(network.NetworkConfig(width=8, blocks=1, stem=8))
-    options = {"sampler": sampler, "weights": "belief", "draws": 9, "base": 0, "per_legal": 1}
+    options: dict[str, Any] = {"draws": 9, "base": 0, "per_legal": 1, **learned}
     params = net.init(jax.random.key(0))
-    _check(
-        players.from_network("scrofa", net.config, params, belief=belief_file, **options), redealt
+    player = players.from_network(
+        "scrofa", net.config, params, sampler=sampler, weights=weights, **options
     )
+    _check(player, redealt)
 
 
 @pytest.mark.parametrize("name", players.names())
