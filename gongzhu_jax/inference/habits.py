@@ -7,6 +7,9 @@ plays:
 
   P(plays | hand) = mean over kinds of the product over plays of P(play | hand then, kind).
 
+The two seats of the other team are of one kind as often as not, as they are where the network
+learns (`belief_training.mixture`), so each tells of the other's.
+
 Unlike the odds of the belief (`inference.belief`) this sees whole hands, so it knows what goes
 together in one; but it can only weigh deals, not draw them. Axes: B decisions, N scenarios each.
 """
@@ -25,7 +28,7 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
 from gongzhu_jax.game.view import PublicView, unseen_mask
-from gongzhu_jax.inference.constraints import NUM_OPPONENTS
+from gongzhu_jax.inference.constraints import NUM_OPPONENTS, opponent_seats
 from gongzhu_jax.inference.evidence import NUM_CONTEXT_FEATURES, encode_contexts, voids_before
 from gongzhu_jax.network.weights import SUFFIX, load_network
 
@@ -123,6 +126,12 @@ def over_kinds(by_kind: jax.Array) -> jax.Array:
     return jax.nn.logsumexp(by_kind, axis=-1) - np.log(by_kind.shape[-1])
 
 
+def of_a_team(first: jax.Array, second: jax.Array) -> jax.Array:
+    """The same for two partners, [..., kinds] each: of one kind or each of its own, even odds."""
+    of_one_kind = over_kinds(first + second)
+    return jnp.logaddexp(of_one_kind, over_kinds(first) + over_kinds(second)) - np.log(2)
+
+
 def log_likelihood(
     params: Any,
     views: PublicView,
@@ -159,7 +168,10 @@ def log_likelihood(
 
     start = jnp.zeros((batch, NUM_SEATS, draws, config.kinds))
     total, _ = ragged.loop(jnp.sum(counts, axis=1), PLAYS_AT_ONCE, add, start)
-    return jnp.sum(over_kinds(total), axis=1)  # the viewer's own plays add nothing
+    left, partner, right = jnp.moveaxis(
+        jax.vmap(lambda by_seat, seat: by_seat[opponent_seats(seat)])(total, views.seat), 1, 0
+    )
+    return of_a_team(left, right) + over_kinds(partner)
 
 
 KIND = "habits"

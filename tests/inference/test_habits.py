@@ -1,6 +1,7 @@
 """Habits: what they see, and that deals are weighed by how well they explain the plays."""
 
 import functools
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,12 @@ def by_loops(small: tuple[HabitsConfig, Any], mover: PublicView, deal: jax.Array
             continue
         logits, legal = (np.asarray(part) for part in one_play(config, params, whole, stage))
         total[actor] += logits[:, card] - np.log(np.exp(logits[:, legal]).sum(axis=1))
-    others = np.delete(total, int(mover.seat), axis=0)
-    return float(np.log(np.exp(others).mean(axis=1)).sum())
+    left, partner, right = (np.exp(total[(int(mover.seat) + i) % 4]) for i in (1, 2, 3))
+    team = sum(
+        (0.5 * (a == b) + 0.5 / config.kinds) / config.kinds * left[a] * right[b]
+        for a, b in itertools.product(range(config.kinds), repeat=2)
+    )
+    return float(np.log(team * partner.mean()))
 
 
 def test_likelihood_as_by_loops(small: tuple[HabitsConfig, Any]) -> None:
