@@ -14,11 +14,13 @@ from experiments.throughput_inference import compile_decisions, views_with_choic
 from experiments.throughput_search import in_turns
 from gongzhu_jax import players, runtime
 
-PLAYERS: Mapping[str, Mapping[str, str]] = {
-    "without": {"sampler": "uniform", "weights": "none"},
-    "weights=belief": {"sampler": "uniform", "weights": "belief"},
-    "sampler=belief, weights=belief": {"sampler": "belief", "weights": "belief"},
-    "sampler=belief, weights=belief-habits": {"sampler": "belief", "weights": "belief-habits"},
+ALL_SEARCHED = {"candidates": 0}
+PLAYERS: Mapping[str, Mapping[str, Any]] = {
+    "without": {"sampler": "uniform", "weights": "none", **ALL_SEARCHED},
+    "weights=belief": {"sampler": "uniform", "weights": "belief", **ALL_SEARCHED},
+    "sampler=belief, weights=belief": {"weights": "belief", **ALL_SEARCHED},
+    "sampler=belief, weights=belief-habits": ALL_SEARCHED,
+    "the same, twice as many weighed": {},
 }
 """The first is what the others are compared with."""
 POSITIONS = 128

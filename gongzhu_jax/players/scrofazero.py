@@ -5,9 +5,10 @@ raw             5 uniform deals      none      one visit per legal card
 policy          none needed          -         none: the best logit on the averaged input
 scrofa-simple   SS, up to 9 deals    none      10 + 2 x legal
 scrofa          SS, up to 9 deals    IEC       10 + 2 x legal
-scrofa-strong   64 by the belief     belief    one visit per legal card
+scrofa-strong   64 of 128 by belief  *         one visit per legal card
 
-The first four are the paper's; the last has the best settings we found (docs/results.md).
+* the belief and habits, pooled. The first four are the paper's; the last has the best settings we
+found (docs/results.md).
 """
 
 import functools
@@ -43,8 +44,8 @@ PRESETS: Mapping[str, InferenceConfig] = {
     "scrofa-simple": InferenceConfig(weights=WeightConfig(weights="none")),
     "scrofa": InferenceConfig(),
     "scrofa-strong": InferenceConfig(
-        ScenarioConfig(sampler="belief", draws=64),
-        WeightConfig(weights="belief"),
+        ScenarioConfig(sampler="belief", draws=64, candidates=128),
+        WeightConfig(weights="belief-habits", trust=0.7),
         SearchConfig(base=0, per_legal=1, chunk=CHUNK),
     ),
 }

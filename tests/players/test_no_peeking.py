@@ -14,7 +14,11 @@ from tests import beliefs, positions
 
 STAGES = (1, 6, 15, 20, 30, 35, 44)
 REDEALS = 3
-CHEAP = {"raw": {"draws": 2}, "scrofa-strong": {"draws": 2}, "openspiel-ismcts": {"simulations": 5}}
+CHEAP = {
+    "raw": {"draws": 2},
+    "scrofa-strong": {"draws": 2, "candidates": 4},
+    "openspiel-ismcts": {"simulations": 5},
+}
 """Options that make a player fast; its strength does not matter here."""
 
 
