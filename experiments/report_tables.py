@@ -226,14 +226,16 @@ def _likelihoods(kept: dict[str, Any]) -> str:
     families = [name for name in FAMILIES if best_of(rows, *cases[0], name)]
     learned = [name for name in families if "over_bayes" in (best_of(rows, *cases[0], name) or {})]
     over = f"{' / '.join(FAMILIES[name] for name in learned)} over the better of IEC and Bayes"
-    lines = [["games of", "stage", *(FAMILIES[name] for name in families), over, EFFECTIVE]]
+    overs = [over] if learned else []
+    lines = [["games of", "stage", *(FAMILIES[name] for name in families), *overs, EFFECTIVE]]
     for kind, stage in cases:
         best = {name: row for name in families if (row := best_of(rows, kind, stage, name))}
         weighted = [row for name, row in best.items() if name != "uniform"]
         shares = " / ".join(f"{row['effective_share']:.2f}" for row in weighted)
-        gains = " / ".join(_over_rivals(best[name]) for name in learned)
         cells = [_likelihood(row) for row in best.values()]
-        lines.append([kind, stage, *cells, gains, shares])
+        if learned:
+            cells.append(" / ".join(_over_rivals(best[name]) for name in learned))
+        lines.append([kind, stage, *cells, shares])
     errors = [
         f"{kind} {found['expected_calibration_error']:.3f}"
         for kind, found in kept["result"]["calibration"].items()
@@ -325,6 +327,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
     "strength-development": strength("strength_development"),
+    "strength-habits-development": strength("strength_habits_development"),
     "strength-flat": strength("strength_flat"),
     "strength-development-flat": strength("strength_development_flat"),
     "full-player": full_player,

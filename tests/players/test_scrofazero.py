@@ -177,6 +177,8 @@ def test_unknown_options_name_the_known_ones(name: str) -> None:
     [
         ("scrofa", {"draws": 8}),
         ("scrofa", {"weights": "maybe"}),
+        ("scrofa", {"trust": 1.5}),
+        ("scrofa", {"draws": 9, "candidates": 8}),
         ("raw", {"per_legal": 0}),
         ("policy", {"inputs": "perfect"}),
         ("policy", {"draws": 0}),
