@@ -3,9 +3,11 @@
     python -m experiments.belief_quality deals=64 kinds=[greed,scrofa-simple]
 
 In games of each kind of player against itself, once in every trick, `scenarios` deals are drawn
-uniformly for the player to move and as many by the belief, with half its log odds; all weightings
-are measured on all of them, each deal counting by how rarely it is drawn. The result has `rows`,
-one for each kind, part of the game and weighting:
+uniformly for the player to move and as many by the belief, with half its log odds; weightings are
+measured on all of them, each deal counting by how rarely it is drawn. Habits are sharper and
+cheaper than the others, so they are measured on more (`scenarios_of_habits`): what few deals state
+is surer than it should be. The result has `rows`, one for each kind, part of the game and
+weighting:
   owners            mean log probability of the true holder of an unseen card, in nats; the weighted
                     deals give it, floored at half a deal; for "belief" it is exact
   deal              log probability of the true deal per unseen card: its weight against the sum of
@@ -72,6 +74,7 @@ class BeliefSettings(PlaySettings):
     checkpoint: str | None
     belief: str | None
     scenarios: int
+    scenarios_of_habits: int
     iec: list[float]
     bayes: list[float]
     habits: str | None
@@ -81,7 +84,7 @@ class BeliefSettings(PlaySettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.scenarios < 2:
+        if min(self.scenarios, self.scenarios_of_habits) < 2:
             raise ConfigError("scenarios must be at least 2")
         if not self.kinds:
             raise ConfigError("kinds must name at least one player")
@@ -209,10 +212,6 @@ def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, 
     unseen = jax.vmap(unseen_mask)(views)
     true = jax.vmap(opponents)(views, states.holder)
     logs = by_network(views, drawn.holder)
-    of_habits = by_habits(views, drawn.holder)
-    for trust in settings.trust:
-        name = HABITS if trust == 1 else f"{BELIEF}-{HABITS}, trust {trust:g}"
-        logs[name] = trust * of_habits + (1 - trust) * drawn.log_belief
     for temper in settings.temper:
         times = {k: v for k, v in logs.items() if k.startswith("bayes")}
         for name, by_bayes in times.items():
@@ -220,8 +219,14 @@ def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, 
             logs[f"{BELIEF}-{name}{_note(temper)}"] = joint
     figures, bins = {}, {}
     for name, log in {UNIFORM: jnp.zeros_like(drawn.log_belief), **logs}.items():
-        figures[name], shares = weigh_draws(views, states, drawn, log)
-        if name.startswith(f"{BELIEF}-{HABITS}"):
+        figures[name], _ = weigh_draws(views, states, drawn, log)
+    more = draw_both(key, views, numbers, states.holder, settings.scenarios_of_habits)
+    of_habits = by_habits(views, more.holder)
+    for trust in settings.trust:
+        name = HABITS if trust == 1 else f"{BELIEF}-{HABITS}, trust {trust:g}"
+        pooled = trust * of_habits + (1 - trust) * more.log_belief
+        figures[name], shares = weigh_draws(views, states, more, pooled)
+        if trust != 1:
             bins[name] = _bins(shares, _is(true), unseen)
     alike = -jax.vmap(log_count)(views) / jnp.sum(unseen, axis=1)
     figures[UNIFORM] = figures[UNIFORM].at[1].set(alike)

@@ -208,7 +208,7 @@ def test_likelihood_by_draws_is_the_exact_one(tmp_path: Path) -> None:
 
     @jax.jit
     def both(key, numbers):
-        drawn = belief_quality.draw_both(key, views, numbers, states.holder, 4000)
+        drawn = belief_quality.draw_both(key, views, numbers, states.holder, 2000)
         figures, shares = belief_quality.weigh_draws(views, states, drawn, drawn.log_belief)
         exact = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(numbers, views)
         total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(numbers, views)
@@ -229,13 +229,20 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     habits = beliefs.save_habits(tmp_path)
     out, picture = tmp_path / "quality.json", tmp_path / "quality.png"
     arguments = [f"checkpoint={weights}", f"belief={belief}", f"habits={habits}", f"output={out}"]
-    arguments += [f"picture={picture}", "kinds=[raw]", "scenarios=6", "iec=[0.05]", "bayes=[0.1]"]
+    arguments += [
+        f"picture={picture}",
+        "kinds=[raw]",
+        "scenarios=6",
+        "scenarios_of_habits=6",
+        "iec=[0.05]",
+        "bayes=[0.1]",
+    ]
     arguments.append("temper=[1.0]")
     assert belief_quality.main([*arguments, "deals=2", "batch=2"]) == 0
     assert picture.stat().st_size > 5000
     result = json.loads(out.read_text())["result"]
     names = ["uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"]
-    names += ["belief-habits, trust 0.8", "habits"]
+    names += ["belief-habits, trust 0.7", "habits"]
     names += ["iec 0.05, every", "iec 0.05, important"]
     assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
     for row in result["rows"]:

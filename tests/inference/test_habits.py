@@ -192,16 +192,16 @@ def test_some_of_many_are_searched(files: dict[str, Path]) -> None:
     """What is believed is what all candidates say, on average."""
     mover = positions.take(positions.random_views(8, [36]), 0)
     options = {"weights": "habits", "trust": 0.3}
-    every = decision(files, mover, **options, draws=2000)
-    some = decision(files, mover, **options, draws=400, candidates=2000)
-    assert some.weight.shape == (1, 400)
-    assert some.scenario_q.shape == (1, 400, 52)
+    every = decision(files, mover, **options, draws=600)
+    some = decision(files, mover, **options, draws=150, candidates=600)
+    assert some.weight.shape == (1, 150)
+    assert some.scenario_q.shape == (1, 150, 52)
     first, second = (
         np.asarray(believed_holders(found.scenarios.holder[0], found.weight[0]))
         for found in (every, some)
     )
-    assert float(effective_sample_size(some.weight[0])) > 100
-    np.testing.assert_allclose(first, second, atol=0.1)
+    assert float(effective_sample_size(some.weight[0])) > 50
+    np.testing.assert_allclose(first, second, atol=0.15)
 
 
 def test_a_file_of_another_kind_is_refused(files: dict[str, Path]) -> None:
