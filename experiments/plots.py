@@ -210,7 +210,7 @@ def plot_belief(
         )
     last.set(title="calibration of what is learned", xlabel="stated", ylabel="true")
     if calibration:
-        last.legend(fontsize=7)
+        last.legend(fontsize=7, loc="lower right")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)
