@@ -95,7 +95,7 @@ class WeightConfig:
         if min(self.beta, self.temper) < 0 or not 0 <= self.trust <= 1:
             raise ConfigError("beta and temper must be >= 0, trust from 0 to 1")
         if not 2 <= self.min_rank <= 14 or self.chunk < 1:
-            raise ConfigError("min_rank must be from 2 to 14, chunk >= 1")
+            raise ConfigError("wanted: min_rank from 2 to 14, chunk >= 1")
 
     @property
     def by_belief(self) -> bool:

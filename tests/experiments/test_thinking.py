@@ -199,6 +199,7 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
         np.testing.assert_allclose(found[each.name], alone, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_likelihood_by_draws_is_the_exact_one(tmp_path: Path) -> None:
     """Of a belief the sum over all deals is known; draws estimate it, whatever is weighed."""
     config, params = load_belief(beliefs.save_small(tmp_path))

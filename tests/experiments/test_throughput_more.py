@@ -51,6 +51,7 @@ def test_inference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert 0 <= row["waste"] < 1
 
 
+@pytest.mark.slow
 def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = dict(list(throughput_belief.PLAYERS.items())[::3])  # compiling takes most of the time
     monkeypatch.setattr(throughput_belief, "PLAYERS", two)

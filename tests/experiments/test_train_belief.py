@@ -100,6 +100,7 @@ def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "has the network" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_log_is_json(tmp_path: Path) -> None:
     assert run(tmp_path, "epochs=1", "updates=1", "evaluate_every=1") == 0
     (line,) = (tmp_path / "log.jsonl").read_text().splitlines()

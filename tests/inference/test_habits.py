@@ -92,8 +92,8 @@ def test_hands_then_are_those_of_the_deal() -> None:
     deal = sample(jax.random.key(0), mover, 1)[0]
     whole = with_deal(mover, deal)
     stages = jnp.flatnonzero(mover.seats[:38] != mover.seat)
-    found = jax.vmap(hands_then, (None, None, 0))(mover, deal, stages)
-    then = jax.vmap(env.rewind, (None, 0))(whole, stages)
+    found = jax.jit(jax.vmap(hands_then, (None, None, 0)))(mover, deal, stages)
+    then = jax.jit(jax.vmap(env.rewind, (None, 0)))(whole, stages)
     for row, stage in enumerate(stages):
         wanted = np.asarray(then.holder)[row] == int(mover.seats[stage])
         np.testing.assert_array_equal(found[row], wanted)
@@ -150,9 +150,8 @@ def test_cards_that_the_viewer_sees_are_not_read(small: tuple[HabitsConfig, Any]
     mover = positions.take(views, 0)
     deal = sample(jax.random.key(0), mover, 1)
     other = jnp.where(unseen_mask(mover), deal, (deal + 1) % 4)
-    first, second = (
-        log_likelihood(params, views, holder[None], config) for holder in (deal, other)
-    )
+    weigh = jax.jit(lambda holder: log_likelihood(params, views, holder[None], config))
+    first, second = (weigh(holder) for holder in (deal, other))
     np.testing.assert_array_equal(first, second)
 
 
@@ -188,6 +187,7 @@ def test_weights_of_a_decision(files: dict[str, Path], small: tuple[HabitsConfig
     assert not np.allclose(both, by_belief, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_some_of_many_are_searched(files: dict[str, Path]) -> None:
     """What is believed is what all candidates say, on average."""
     mover = positions.take(positions.random_views(8, [36]), 0)
