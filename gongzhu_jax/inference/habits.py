@@ -161,9 +161,8 @@ def log_likelihood(
         lead = jax.vmap(lead_of)(view, stage)
         legal = jax.vmap(jax.vmap(env.legal_cards, (0, None)))(hands, lead)
         logits: Any = net.apply(params, situations[decision, stage][:, None], hands)
-        card = jax.vmap(lambda view, stage: view.plays[stage])(view, stage)
+        card, seat = views.plays[decision, stage], views.seats[decision, stage]
         found = jax.vmap(jax.vmap(log_share, (0, 0, None)))(logits, legal, card)
-        seat = jax.vmap(lambda view, stage: view.seats[stage])(view, stage)
         return total.at[jnp.where(live, decision, batch), seat].add(found, mode="drop")
 
     start = jnp.zeros((batch, NUM_SEATS, draws, config.kinds))

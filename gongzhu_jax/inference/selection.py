@@ -2,8 +2,8 @@
 
 A deal is kept with a probability in proportion to its weight, at most 1, and counts for more the
 less likely it was kept (Fearnhead and Clifford, 2003): those of the largest weights are kept for
-certain with the weights they have, the others all get the same one. No deal is taken twice, and no
-other choice with the same means changes weighted averages less.
+certain with the weights they have, the others all get the same one. No place is taken twice, and
+among choices without bias this one changes the weights least, in squares.
 """
 
 import jax
