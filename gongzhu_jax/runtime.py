@@ -14,8 +14,15 @@ def use_cpu_cores(count: int | None = None) -> None:
 
     To be called before anything touches a device. No effect where an accelerator is found.
     """
-    cores = count or len(os.sched_getaffinity(0))
-    jax.config.update("jax_num_cpu_devices", cores)
+    jax.config.update("jax_num_cpu_devices", count or available_cores())
+
+
+def available_cores() -> int:
+    """CPU cores that this process may use. Only Linux says which ones a process is bound to; macOS
+    and Windows say how many there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def games_mesh(devices: list[jax.Device] | None = None) -> Mesh:
