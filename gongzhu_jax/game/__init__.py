@@ -8,7 +8,6 @@ from gongzhu_jax.game.env import (
     deal,
     from_owners,
     is_terminal,
-    legal_mask,
     owners,
     player_to_move,
     scores,
@@ -17,7 +16,7 @@ from gongzhu_jax.game.env import (
 )
 from gongzhu_jax.game.render import render
 from gongzhu_jax.game.replay import replay, replay_checked
-from gongzhu_jax.game.view import PublicView, make_view, view
+from gongzhu_jax.game.view import PublicView, legal_mask, make_view, view
 
 __all__ = [
     "RULES_VERSION",

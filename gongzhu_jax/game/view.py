@@ -81,9 +81,12 @@ def unseen_mask(view: PublicView) -> jax.Array:
     return ~(view.hand | played_mask(view.plays))
 
 
-def legal_mask(view: PublicView) -> jax.Array:
-    """Cards that the viewer may play when it is its turn, bool[52]."""
-    return env.legal_cards(view.hand, view.trick[0])
+def legal_mask(position: PublicView | env.GameState) -> jax.Array:
+    """Cards that may be played, bool[52]: of a view, by its seat when it is its turn; of a state, by
+    the player to move, and none when the game is over."""
+    if isinstance(position, env.GameState):
+        return env.legal_mask(position)
+    return env.legal_cards(position.hand, position.trick[0])
 
 
 def with_deal(view: PublicView, holder: jax.Array) -> env.GameState:

@@ -1,0 +1,17 @@
+"""What a new user types first works, and says what a person can read."""
+
+import jax
+import numpy as np
+
+from gongzhu_jax import game
+
+VIEW = {"seat": 1, "hand": "SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", "leader": 0, "plays": "S7"}
+
+
+def test_legal_mask_of_a_view_and_of_a_state() -> None:
+    legal = game.legal_mask(game.make_view(**VIEW))
+    assert game.card_names(np.flatnonzero(legal)) == "S3 SQ"
+    state = game.deal(jax.random.key(0), leader=2)
+    mine = game.view(state, 2)
+    np.testing.assert_array_equal(game.legal_mask(state), game.legal_mask(mine))
+    assert game.legal_mask(state).sum() == 13
