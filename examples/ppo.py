@@ -49,9 +49,9 @@ class Transition(NamedTuple):
 
 
 def policy(network, params, observation, legal):
-    """Log-probabilities of the cards, illegal ones at minus infinity, and the value."""
+    """Log-probabilities of the cards, next to nothing for illegal ones, and the value."""
     logits, value = network.apply(params, observation)
-    return jax.nn.log_softmax(jnp.where(legal, logits, -jnp.inf)), value
+    return jax.nn.log_softmax(jnp.where(legal, logits, -1e9)), value
 
 
 def play_one(network, params, state, key):
