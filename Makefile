@@ -3,14 +3,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 scale ?= quick
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all reproduce arena lint clean
+.PHONY: test test-all docs reproduce arena lint format chromium clean
 
-test: $(READY) lint  ## ruff, the type checker and the default tests
+test: $(READY) lint chromium  ## ruff, the type checker and the default tests
 	$(BIN)/python -m pytest
 
-test-all: $(READY) lint  ## the slow tests too
+test-all: $(READY) lint chromium  ## the slow tests too
 	$(BIN)/python -m pytest -m ""
+
+docs: $(READY)  ## the documentation site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 reproduce: $(READY)  ## every table and figure of the paper; scale=quick, paper or final
 	$(BIN)/python -m experiments.reproduce scale=$(scale)
@@ -23,6 +27,13 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ty check
 
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+chromium: $(READY)  ## for the tests of pages
+	@.ci/chromium
+
 $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
@@ -30,4 +41,4 @@ $(READY): requirements.txt pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis .jax_cache
+	rm -rf .venv build dist site *.egg-info .pytest_cache .ruff_cache .hypothesis .jax_cache
