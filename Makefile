@@ -14,7 +14,7 @@ test-all: $(READY) lint chromium  ## the slow tests too
 	$(BIN)/python -m pytest -m ""
 
 docs: $(READY)  ## the documentation site, in site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 reproduce: $(READY)  ## every table and figure of the paper; scale=quick, paper or final
 	$(BIN)/python -m experiments.reproduce scale=$(scale)

@@ -9,6 +9,8 @@ learned policy is then an ordinary player, and plays a duplicate match against M
 """
 
 import argparse
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import flax.linen as nn
@@ -22,6 +24,31 @@ from gongzhu_jax.evaluation import play_match
 
 CLIP, GAE_LAMBDA, ENTROPY, VALUE_WEIGHT, PASSES, MINIBATCHES = 0.2, 0.95, 0.01, 0.5, 2, 8
 POINTS = 100.0  # rewards and values are in hundreds of points
+
+
+class Environment(NamedTuple):
+    """What the learner needs of a game; `examples/pgx_ppo.py` has another one."""
+
+    start: Callable  # key -> state
+    look: Callable  # state -> what the player to move sees, its legal cards, its seat
+    step: Callable  # state, card -> state
+    margin: Callable  # state -> points of seats 0 and 2 over those of 1 and 3 so far
+    is_over: Callable  # state -> whether the game has ended
+
+
+def deal(key):
+    deal_key, leader_key = jax.random.split(key)
+    return game.deal(deal_key, jax.random.randint(leader_key, (), 0, 4))
+
+
+def look(state):
+    mover = game.player_to_move(state)
+    return observe(game.view(state, mover)), game.legal_mask(state), mover
+
+
+NATIVE = Environment(
+    deal, look, game.step, lambda state: game.team_margin(state, 0), game.is_terminal
+)
 
 
 class Network(nn.Module):
@@ -54,31 +81,29 @@ def policy(network, params, observation, legal):
     return jax.nn.log_softmax(jnp.where(legal, logits, -1e9)), value
 
 
-def play_one(network, params, state, key):
+def play_one(env, network, params, state, key):
     """One play of one game, and a new deal if it was the last."""
-    card_key, deal_key, leader_key = jax.random.split(key, 3)
-    mover = game.player_to_move(state)
-    observation, legal = observe(game.view(state, mover)), game.legal_mask(state)
+    card_key, deal_key = jax.random.split(key)
+    observation, legal, mover = env.look(state)
     log_probs, value = policy(network, params, observation, legal)
     card = jax.random.categorical(card_key, log_probs)
-    after = game.step(state, card)
-    # Points on what has been taken so far: their changes add up to the final margin.
-    reward = (game.team_margin(after, 0) - game.team_margin(state, 0)) / POINTS
-    over = game.is_terminal(after)
+    after = env.step(state, card)
+    # Margins of what has been taken so far: their changes add up to that of the whole game.
+    reward = (env.margin(after) - env.margin(state)) / POINTS
+    over = env.is_over(after)
     # The winner of a trick leads the next, so a team may move twice in a row: signs, not turns.
     sign = jnp.where(mover % 2 == 0, 1.0, -1.0)
     row = Transition(observation, legal, card, log_probs[card], value, sign, reward, over)
-    fresh = game.deal(deal_key, jax.random.randint(leader_key, (), 0, 4))
+    fresh = env.start(deal_key)
     return jax.tree.map(lambda new, old: jnp.where(over, new, old), fresh, after), row
 
 
-def rollout(network, params, states, key, steps):
+def rollout(env, network, params, states, key, games, steps):
     """`steps` plays of every game: the games as they are then, and transitions [T, B, ...]."""
-    batch = states.stage.shape[0]
 
     def step(states, key):
-        play = lambda state, key: play_one(network, params, state, key)
-        return jax.vmap(play)(states, jax.random.split(key, batch))
+        play = functools.partial(play_one, env, network, params)
+        return jax.vmap(play)(states, jax.random.split(key, games))
 
     return jax.lax.scan(step, states, jax.random.split(key, steps))
 
@@ -113,7 +138,7 @@ def loss(params, network, rows, advantage, target):
     return (VALUE_WEIGHT * (value - target) ** 2 - gain - ENTROPY * entropy).mean()
 
 
-def make_update(network, optimizer, steps):
+def make_update(env, network, optimizer, games, steps):
     """The program of one update: a rollout, then PASSES passes over it in minibatches."""
 
     def minibatch(carry, data):
@@ -124,17 +149,19 @@ def make_update(network, optimizer, steps):
 
     def update(params, opt_state, states, key):
         play_key, *pass_keys = jax.random.split(key, PASSES + 1)
-        states, rows = rollout(network, params, states, play_key, steps)
-        movers = jax.vmap(game.player_to_move)(states)
-        _, last_value = network.apply(params, jax.vmap(observe)(jax.vmap(game.view)(states, movers)))
-        advantage = advantages(rows, jnp.where(movers % 2 == 0, last_value, -last_value))
+        states, rows = rollout(env, network, params, states, play_key, games, steps)
+        observation, _, mover = jax.vmap(env.look)(states)
+        _, last_value = network.apply(params, observation)
+        advantage = advantages(rows, jnp.where(mover % 2 == 0, last_value, -last_value))
         flat = jax.tree.map(
-            lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (rows, advantage, advantage + rows.value)
+            lambda leaf: leaf.reshape(-1, *leaf.shape[2:]),
+            (rows, advantage, advantage + rows.value),
         )
         carry = (params, opt_state)
         for pass_key in pass_keys:
             order = jax.random.permutation(pass_key, advantage.size).reshape(MINIBATCHES, -1)
-            carry, losses = jax.lax.scan(minibatch, carry, jax.tree.map(lambda x: x[order], flat))
+            data = jax.tree.map(lambda leaf, order=order: leaf[order], flat)
+            carry, losses = jax.lax.scan(minibatch, carry, data)
         return *carry, states, losses.mean()
 
     return jax.jit(update)
@@ -151,7 +178,24 @@ def as_player(network, params):
     return players.Player("ppo", {"width": network.width}, act_batch, params)
 
 
-def main():
+def learn(env, chosen):
+    """The network and its parameters after `chosen.updates` updates."""
+    network = Network(chosen.width)
+    init_key, deal_key, key = jax.random.split(jax.random.key(0), 3)
+    params = network.init(init_key, jnp.zeros((1, SIZE)))
+    optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(chosen.rate))
+    opt_state = optimizer.init(params)
+    states = jax.jit(jax.vmap(env.start))(jax.random.split(deal_key, chosen.games))
+    update = make_update(env, network, optimizer, chosen.games, chosen.steps)
+    for number in range(chosen.updates):
+        key, update_key = jax.random.split(key)
+        params, opt_state, states, mean_loss = update(params, opt_state, states, update_key)
+        if (number + 1) % 10 == 0 or number + 1 == chosen.updates:
+            print(f"update {number + 1} of {chosen.updates}: loss {mean_loss:.3f}", flush=True)
+    return network, params
+
+
+def main(env=NATIVE):
     parser = argparse.ArgumentParser()
     parser.add_argument("--updates", type=int, default=150)
     parser.add_argument("--games", type=int, default=256, help="played at the same time")
@@ -160,19 +204,8 @@ def main():
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--deals", type=int, default=256, help="of the match at the end")
     chosen = parser.parse_args()
-    network = Network(chosen.width)
-    init_key, deal_key, key = jax.random.split(jax.random.key(0), 3)
-    params = network.init(init_key, jnp.zeros((1, SIZE)))
-    optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(chosen.rate))
-    opt_state = optimizer.init(params)
-    states = jax.vmap(game.deal)(jax.random.split(deal_key, chosen.games))
-    update = make_update(network, optimizer, chosen.steps)
-    for number in range(chosen.updates):
-        key, update_key = jax.random.split(key)
-        params, opt_state, states, mean_loss = update(params, opt_state, states, update_key)
-        if (number + 1) % 10 == 0 or number + 1 == chosen.updates:
-            print(f"update {number + 1} of {chosen.updates}: loss {mean_loss:.3f}", flush=True)
-    result = play_match(as_player(network, params), players.make("random"), chosen.deals)
+    player = as_player(*learn(env, chosen))
+    result = play_match(player, players.make("random"), chosen.deals)
     print(f"points over Mr. Random: {result.mean:.1f} +- {result.standard_error:.1f}")
 
 

@@ -82,7 +82,7 @@ def unseen_mask(view: PublicView) -> jax.Array:
 
 
 def legal_mask(position: PublicView | env.GameState) -> jax.Array:
-    """Cards that may be played, bool[52]: of a view, by its seat when it is its turn; of a state, by
+    """Cards that may be played, bool[52]: of a view by its seat when it is its turn, of a state by
     the player to move, and none when the game is over."""
     if isinstance(position, env.GameState):
         return env.legal_mask(position)

@@ -1,5 +1,6 @@
 """The scripts in examples/ run as they are."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,12 @@ from tests.arena.live_server import in_process
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 BOT = "arena_bot.py"
-SMALL = {"pgx_alphazero.py": ["--games", "2", "--simulations", "4"]}
+LITTLE_LEARNING = "--updates 2 --games 16 --deals 16 --width 32".split()
+SMALL = {
+    "pgx_alphazero.py": ["--games", "2", "--simulations", "4"],
+    "pgx_ppo.py": LITTLE_LEARNING,
+    "ppo.py": LITTLE_LEARNING,
+}
 
 
 def run(path: Path, folder: Path, *arguments: str) -> str:
@@ -33,6 +39,14 @@ ALONE = sorted(path for path in EXAMPLES.glob("*.py") if path.name != BOT)
 @pytest.mark.parametrize("path", ALONE, ids=lambda path: path.stem)
 def test_example(path: Path, tmp_path: Path) -> None:
     assert run(path, tmp_path, *SMALL.get(path.name, []))
+
+
+@pytest.mark.slow
+def test_ppo_learns_to_beat_mr_random(tmp_path: Path) -> None:
+    """Two minutes instead of the example's five, and the claim is the example's own."""
+    said = run(EXAMPLES / "ppo.py", tmp_path, "--updates", "80")
+    points, error = re.search(r"Random: (\S+) \+- (\S+)", said).groups()  # ty: ignore
+    assert float(points) > 3 * float(error)
 
 
 @pytest.mark.slow
