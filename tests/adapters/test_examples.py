@@ -11,7 +11,7 @@ from tests.arena.live_server import in_process
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 BOT = "arena_bot.py"
-LITTLE_LEARNING = "--updates 2 --games 16 --deals 16 --width 32".split()
+LITTLE_LEARNING = ["--updates", "2", "--games", "16", "--deals", "16", "--width", "32"]
 SMALL = {
     "pgx_alphazero.py": ["--games", "2", "--simulations", "4"],
     "pgx_ppo.py": LITTLE_LEARNING,
