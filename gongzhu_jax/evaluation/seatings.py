@@ -197,6 +197,8 @@ class Seating:
             mesh=self.mesh,
             chunk=self.chunk,
         )
+        for player in self._distinct:
+            player.raise_failure()
         finished = jax.tree.map(lambda leaf: leaf[:live], finished)
         self._raise_if_illegal(finished, deals.numbers[deal[:live]])
         return finished

@@ -58,9 +58,9 @@ def card_ids(cards: str | Iterable[str | int]) -> list[int]:
     return [card_id(card) for card in items]
 
 
-def card_names(cards: Iterable[int]) -> str:
-    """Names of card ids, separated by blanks."""
-    return " ".join(CARD_NAMES[card_id(int(card))] for card in cards)
+def card_names(cards: Iterable[int] | int) -> str:
+    """Names of card ids, separated by blanks; of one id, as players return it, its name."""
+    return " ".join(CARD_NAMES[card_id(int(card))] for card in np.atleast_1d(np.asarray(cards)))
 
 
 def same_team(seat, other):

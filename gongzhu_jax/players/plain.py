@@ -3,7 +3,7 @@
 Other players are compiled; in the program of a batch of games a function of the host is a call back
 to it. So it plays through the same duplicate matches as everybody, one decision after the other. An
 exception cannot leave a compiled program as it is: the first one is kept, cards are then played
-without asking, and whoever ran the program raises it (`raise_failure`).
+without asking, and whoever ran the program raises it (`Player.raise_failure`).
 """
 
 import queue
@@ -64,7 +64,7 @@ class PlainAct:
         return call_host(self._choose_batch, cards, views)
 
     def raise_failure(self) -> None:
-        """The first error of a call, if there was one; it is forgotten by that."""
+        """Raises the first error of a call, if there was one, and forgets it."""
         failure, self.failure = self.failure, None
         if failure is not None:
             raise failure
@@ -128,9 +128,3 @@ class PlainAct:
                 f"may play {' '.join(view['legal'])}"
             )
         return chosen
-
-
-def raise_failure(player: Player) -> None:
-    """Raises what went wrong in a function of plain Python while a program was running."""
-    if isinstance(player.act_batch, PlainAct):
-        player.act_batch.raise_failure()

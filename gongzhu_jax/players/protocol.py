@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.game.cards import card_names
 from gongzhu_jax.game.env import GameState
 from gongzhu_jax.game.view import PublicView
 
@@ -57,7 +58,24 @@ class Player:
         """
         if not isinstance(view.stage, Tracer) and int(view.to_move) != int(view.seat):
             raise PlayerError(f"it is the turn of seat {view.to_move}, not of seat {view.seat}")
-        return self._compiled(self.params, *as_batch(view, key))[0]
+        card = self._compiled(self.params, *as_batch(view, key))[0]
+        if not isinstance(card, Tracer):
+            card.block_until_ready()  # host code of the player, if it has any, has run then
+            self.raise_failure()
+        return card
+
+    def play(self, view: PublicView, key: jax.Array | None = None) -> str:
+        """The name of the card that `act` chooses, such as "S3"."""
+        return card_names(self.act(view, key))
+
+    def raise_failure(self) -> None:
+        """Raises what went wrong in host code of this player while a compiled program asked it.
+
+        Exceptions cannot leave a program: `gongzhu_jax.players.plain` keeps the first one.
+        """
+        failure = getattr(self.act_batch, "raise_failure", None)
+        if failure is not None:
+            failure()
 
     def probabilities(self, view: PublicView) -> jax.Array:
         """Probability of each card, float32[52], where the player has a closed form."""

@@ -1,4 +1,8 @@
-"""Players by name: the one list of all of them, with their options."""
+"""Players by name: the one list of all of them, with their options.
+
+A player from outside is named by the place of its factory, "module:function", or by the entry point
+of an installed package.
+"""
 
 import functools
 import importlib
@@ -7,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gongzhu_jax.errors import PlayerError
-from gongzhu_jax.players import greed, options, random, rule_based, scrofazero
+from gongzhu_jax.players import greed, options, outside, random, rule_based, scrofazero
 from gongzhu_jax.players.protocol import Player
 
 
@@ -38,27 +42,43 @@ By name, since adapters are a layer above this one, and imported when such a pla
 
 
 def names() -> list[str]:
-    """Names of all players; those at the end need an extra."""
-    return [*PLAYERS, *_ADAPTED]
+    """Names of all players: ours, those that need an extra, and those of installed packages."""
+    return [*PLAYERS, *_ADAPTED, *_outside()]
 
 
 def option_names(name: str) -> list[str]:
     """What `make` accepts for a player, such as "scenarios.draws" or "checkpoint"."""
+    if (factory := _factory(name)) is not None:
+        return outside.option_names(factory)
     entry = _entry(name)
     return [*options.names(entry.config), *entry.files]
 
 
 def make(name: str, **chosen: Any) -> Player:
     """A player by name with options, e.g. `make("greed", samples=40)`,
-    `make("scrofa", scenarios={"draws": 27})` or `make("scrofa", **{"scenarios.draws": 27})`.
+    `make("scrofa", scenarios={"draws": 27})` or `make("scrofa", **{"scenarios.draws": 27})`; or
+    one of your own, `make("my_module:my_factory", risk=3)`.
 
     Raises:
       PlayerError: no such player or option; the message lists those there are.
       MissingExtraError: the player is of a library that is not installed.
     """
+    if (factory := _factory(name)) is not None:
+        return outside.make(factory, None if factory == name else name, **chosen)
     entry = _entry(name)
     files = {option: chosen.pop(option) for option in entry.files if option in chosen}
     return entry.make(options.updated(entry.config, chosen, name, also=entry.files), **files)
+
+
+def _outside() -> dict[str, str]:
+    """Players of installed packages, name -> "module:function". Our names stay ours."""
+    ours = {*PLAYERS, *_ADAPTED}
+    return {name: value for name, value in outside.entry_points().items() if name not in ours}
+
+
+def _factory(name: str) -> str | None:
+    """The place of the factory of a player from outside; None for our players."""
+    return name if outside.is_factory(name) else _outside().get(name)
 
 
 def _entry(name: str) -> Entry:
@@ -68,4 +88,7 @@ def _entry(name: str) -> Entry:
     try:
         return PLAYERS[name]
     except KeyError:
-        raise PlayerError(f"unknown player {name!r}; there are {', '.join(names())}") from None
+        raise PlayerError(
+            f"unknown player {name!r}; there are {', '.join(names())}, and module:function for one "
+            "of your own"
+        ) from None

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-from gongzhu_jax import game
+from gongzhu_jax import game, players
 
 VIEW = {"seat": 1, "hand": "SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", "leader": 0, "plays": "S7"}
 
@@ -15,3 +15,9 @@ def test_legal_mask_of_a_view_and_of_a_state() -> None:
     mine = game.view(state, 2)
     np.testing.assert_array_equal(game.legal_mask(state), game.legal_mask(mine))
     assert game.legal_mask(state).sum() == 13
+
+
+def test_a_card_has_a_name() -> None:
+    """A player's answer is a number; a reader wants a card."""
+    player, view = players.make("if"), game.make_view(**VIEW)
+    assert player.play(view) == game.card_names(player.act(view)) in ("S3", "SQ")

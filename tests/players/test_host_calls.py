@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gongzhu_jax.adapters.host_calls import PIECE, call_host
+from gongzhu_jax.players.host_calls import PIECE, call_host
 
 NUMBERS = jax.ShapeDtypeStruct((3,), jnp.int32)
 
