@@ -1,8 +1,11 @@
 """Devices: how many there are and how a batch of games is spread over them."""
 
 import os
+import platform
+from pathlib import Path
 
 import jax
+import jaxlib
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 GAMES = "games"
@@ -23,6 +26,23 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def use_compilation_cache(folder: str | Path | None = None) -> None:
+    """Keeps compiled programs between processes: in `folder`, by default one of the user's own.
+
+    Entries are code that will be run, so the folder must not be writable for others. What
+    `JAX_COMPILATION_CACHE_DIR` or an earlier call says goes first.
+    """
+    if jax.config.jax_compilation_cache_dir is None:
+        jax.config.update("jax_compilation_cache_dir", str(folder or user_cache()))
+
+
+def user_cache() -> Path:
+    """The user's folder for compiled programs. They depend on the compiler and the processor, so
+    both name it."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "gongzhu_jax" / f"{jaxlib.__version__}-{platform.machine()}"
 
 
 def games_mesh(devices: list[jax.Device] | None = None) -> Mesh:

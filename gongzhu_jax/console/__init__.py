@@ -1,0 +1,1 @@
+"""The `gongzhu` command: games in the terminal, moves, opinions, the arena, experiments."""
