@@ -134,7 +134,8 @@ def play(
 
 def test_a_whole_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     """Somebody who types all card names at every turn: one of them is legal, and is played."""
-    every = [suit + rank for suit in "shdc" for rank in "2 3 4 5 6 7 8 9 10 j q k a".split()]
+    ranks = (*map(str, range(2, 11)), *"jqka")
+    every = [suit + rank for suit in "shdc" for rank in ranks]
     said = play(monkeypatch, capsys, every * 13, "--games", "1")
     assert len(re.findall(r"takes? the trick", said)) == 13
     assert len(re.findall(r"^  you: ", said.replace("help): ", "help):\n"), re.MULTILINE)) == 13
