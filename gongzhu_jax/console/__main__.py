@@ -17,6 +17,7 @@ COMMANDS = {
     "play": ("gongzhu_jax.console.play", "a game in the terminal against our players"),
     "move": ("gongzhu_jax.console.move", "the card that a player would play in a position"),
     "analyse": ("gongzhu_jax.console.analyse", "what a player thinks of a position"),
+    "players": ("gongzhu_jax.console.options", "all players, and what their options mean"),
     "arena": ("gongzhu_jax.arena.__main__", "tables for people and programs, in the browser"),
     "records": ("gongzhu_jax.records", "replays game records and says what is wrong in them"),
 }

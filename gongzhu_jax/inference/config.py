@@ -75,7 +75,7 @@ class WeightConfig:
     # "none", "iec", "bayes": the normalised product, or "opponent-model": the likelihood of all
     # plays by the learned opponent model
     rule: str = "iec"
-    rule_power: float = 1.0
+    rule_power: float = 1.0  # power of the rule in the pool; 0: it does not count
     belief_power: float = 0.0  # of the learned belief; 0: it is not asked
     beta: float = 0.015  # certainty of "iec" and "bayes", per point of regret
     factor: str = "exponential"  # exp(-beta regret) (paper) or max(1 - beta regret, 0.1), "clipped"

@@ -50,7 +50,7 @@ def option_names(name: str) -> list[str]:
     """What `make` accepts for a player, such as "scenarios.draws" or "checkpoint"."""
     if (factory := _factory(name)) is not None:
         return outside.option_names(factory)
-    entry = _entry(name)
+    entry = find_entry(name)
     return [*options.names(entry.config), *entry.files]
 
 
@@ -65,7 +65,7 @@ def make(name: str, **chosen: Any) -> Player:
     """
     if (factory := _factory(name)) is not None:
         return outside.make(factory, None if factory == name else name, **chosen)
-    entry = _entry(name)
+    entry = find_entry(name)
     files = {option: chosen.pop(option) for option in entry.files if option in chosen}
     return entry.make(options.updated(entry.config, chosen, name, also=entry.files), **files)
 
@@ -81,7 +81,8 @@ def _factory(name: str) -> str | None:
     return name if outside.is_factory(name) else _outside().get(name)
 
 
-def _entry(name: str) -> Entry:
+def find_entry(name: str) -> Entry:
+    """How one of our players is made; `PlayerError` if it is none of them."""
     if name in _ADAPTED:
         module = importlib.import_module(_ADAPTED[name])
         return Entry(module.CONFIG, module.make)
