@@ -1,7 +1,9 @@
-"""Devices: how many there are and how a batch of games is spread over them."""
+"""Devices and settings of jax: how a batch of games is spread over devices."""
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jax
@@ -43,6 +45,14 @@ def user_cache() -> Path:
     both name it."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "gongzhu_jax" / f"{jaxlib.__version__}-{platform.machine()}"
+
+
+@contextmanager
+def usual_promotion() -> Iterator[None]:
+    """For calls of libraries that mix types and ranks, where the program, as our tests do, forbids
+    that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
 
 
 def games_mesh(devices: list[jax.Device] | None = None) -> Mesh:
