@@ -1,4 +1,4 @@
-"""Explains a move: `python -m experiments.analyse FILE [player=scrofa] [options.draws=64] ...`
+"""Explains a move: `python -m experiments.analyse FILE [player=scrofa] [options.weights.beta=0]`
 
 FILE is JSON, a position as one seat sees it
   {"seat": 3, "hand": "HQ HJ H8 ...", "leader": 0, "plays": "H3 H5 H4 H7 ..."}
@@ -24,13 +24,13 @@ from experiments.common.progress import as_lines, print_table
 from experiments.common.settings import check_folder
 from gongzhu_jax import players
 from gongzhu_jax.errors import PlayerError, RecordError
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import PublicView, env, make_view, render, replay_checked, view
 from gongzhu_jax.game.cards import CARD_NAMES, POINT_CARDS
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
 from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
 from gongzhu_jax.players import scrofazero
 from gongzhu_jax.players.protocol import Player
-from gongzhu_jax.records import write_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
     """All that `player` thinks of a position, as plain types."""
     if int(position.to_move) != int(position.seat):
         raise PlayerError(f"it is the turn of seat {position.to_move}, not of seat {position.seat}")
-    decision = scrofazero.explain(player, jax.random.key(seed), position)
+    decision = scrofazero.decision_of(player, position, jax.random.key(seed))
     decision = jax.tree.map(np.asarray, decision)
     error = np.asarray(q_standard_error(decision))[0]
     believed = np.asarray(believed_holders(decision.scenarios.holder, decision.weight))[0]

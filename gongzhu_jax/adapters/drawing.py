@@ -14,11 +14,11 @@ import numpy as np
 from gongzhu_jax.adapters import card_faces
 from gongzhu_jax.adapters.card_faces import CARD_HEIGHT, CARD_WIDTH, CHIP_HEIGHT, CHIP_WIDTH
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
 from gongzhu_jax.game.scoring import score_cards
 from gongzhu_jax.game.view import PublicView
-from gongzhu_jax.records import write_whole
 
 Position = env.GameState | PublicView
 

@@ -16,7 +16,7 @@ from gongzhu_jax.arena.table import Deal, GameKey
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.evaluation.deals import Deals, random_deals
 from gongzhu_jax.evaluation.matches import MatchResult
-from gongzhu_jax.evaluation.tables import TableResult, rotate
+from gongzhu_jax.evaluation.seatings import SeatingResult, rotate
 from gongzhu_jax.game.cards import NUM_SEATS
 
 MOST_GAMES = 4
@@ -85,11 +85,11 @@ class Matches:
             deals = await asyncio.to_thread(random_deals, chosen.seed, chosen.deals)
             points = await self._play(match_id, chosen, deals)
             result = MatchResult(
-                TableResult(
+                SeatingResult(
                     names=chosen.seats,
                     deals=deals,
                     points=points,
-                    plays=None,
+                    states=None,
                     seconds=time.monotonic() - started,
                     interrupted=False,
                 )

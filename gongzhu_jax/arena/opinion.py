@@ -15,7 +15,7 @@ from gongzhu_jax.players.protocol import Player
 def opinion(player: Player, key: jax.Array, view: PublicView) -> dict[str, Any]:
     """Its card, Q of each legal card (points for its team at the end; none where it is forced),
     and for the point cards it does not see the probability of each seat."""
-    decision = jax.tree.map(np.asarray, scrofazero.explain(player, key, view))
+    decision = jax.tree.map(np.asarray, scrofazero.decision_of(player, view, key))
     q, error = decision.q[0], np.asarray(q_standard_error(decision))[0]
     believed = np.asarray(believed_holders(decision.scenarios.holder, decision.weight))[0]
     unseen = [c for c in POINT_CARDS.tolist() if not view.hand[c] and believed[c].sum() > 0]

@@ -124,7 +124,7 @@ class OwnPlayers:
             raise ArenaError("player", f"player {name!r} cannot play here: {error}") from error
 
     def _act(self, name: str, key: GameKey, position: Position) -> int:
-        return int(self._made[name].act(decision_key(key, len(position.plays)), position.view()))
+        return int(self._made[name].act(position.view(), decision_key(key, len(position.plays))))
 
     def _analyse(self, position: Position, seed: int) -> dict[str, Any]:
         return opinion(self._made[self._analyst], jax.random.key(seed), position.view())

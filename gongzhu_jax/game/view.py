@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import fields
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -54,6 +55,17 @@ def view(state: env.GameState, seat: jax.Array | int) -> PublicView:
         voids=shown_voids(state.plays, seats),
         hand_sizes=hand_sizes(seats),
     )
+
+
+def assert_views(views: PublicView) -> None:
+    """A contract for functions of a batch of views, [B]; it is checked when they are traced."""
+    chex.assert_rank(views.stage, 1)
+    batch = views.stage.shape
+    chex.assert_shape(views.hand, (*batch, NUM_CARDS))
+    chex.assert_type(views.hand, bool)
+    chex.assert_shape([views.plays, views.seats, views.taken_by], (*batch, NUM_CARDS))
+    chex.assert_type([views.plays, views.seats, views.seat, views.stage], np.int8)
+    chex.assert_shape(views.voids, (*batch, NUM_SEATS, NUM_SUITS))
 
 
 def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:
@@ -125,10 +137,10 @@ def make_view(
     checks.check_distinct(hand_ids, play_ids)
     holder = np.full(NUM_CARDS, NOBODY, np.int8)
     holder[hand_ids] = seat
-    found = _view_of(holder, np.int8(leader), pad_plays(play_ids), np.int8(seat))
-    seats = np.asarray(found.seats)[: len(play_ids)].tolist()
+    known = _view_of(holder, np.int8(leader), pad_plays(play_ids), np.int8(seat))
+    seats = np.asarray(known.seats)[: len(play_ids)].tolist()
     checks.check_known(seat, hand_ids, play_ids, seats)
-    return found
+    return known
 
 
 def check_view(view: PublicView) -> None:

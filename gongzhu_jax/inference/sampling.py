@@ -40,8 +40,8 @@ _A, _B = np.indices((SIZES, SIZES))
 _DIFFERENCE = np.arange(SIZES)[:, None] - np.arange(SIZES)[None, :]  # [i, j]: i - j
 
 
-class Deals(struct.PyTreeNode):
-    """All deals that agree with some constraints, counted. float32; exact up to 2**24.
+class DealCounts(struct.PyTreeNode):
+    """Numbers of deals that agree with some constraints. float32; exact up to 2**24.
 
     x and y are cards of a pair of suits for opponents 0 and 1, a and b cards of one suit for them.
     """
@@ -54,7 +54,7 @@ class Deals(struct.PyTreeNode):
     total: Any  # [] number of deals
 
 
-def count_deals(known: Constraints) -> Deals:
+def count_deals(known: Constraints) -> DealCounts:
     """The table of all deals. On the host, given numpy arrays, in exact whole numbers (int64)."""
     host = isinstance(known.unseen, np.ndarray)
     xp, dtype = (np, np.int64) if host else (jnp, jnp.float32)
@@ -71,7 +71,9 @@ def count_deals(known: Constraints) -> Deals:
     # With the room of opponents 0 and 1 filled exactly, that of opponent 2 is as well.
     possible = possible & (known.capacities.sum() == in_suit.sum())
     joint = xp.where(possible, first * rest, 0)
-    return Deals(known.unseen, known.capacities.astype(np.int32), ways, pairs, joint, joint.sum())
+    return DealCounts(
+        known.unseen, known.capacities.astype(np.int32), ways, pairs, joint, joint.sum()
+    )
 
 
 def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
@@ -88,7 +90,7 @@ def log_count_deals(known: Constraints) -> jax.Array:
     return jnp.log(count_deals(known).total)
 
 
-def draw(key: jax.Array, deals: Deals, n: int) -> jax.Array:
+def draw(key: jax.Array, deals: DealCounts, n: int) -> jax.Array:
     """`n` independent uniform deals: the opponent, int8[n, 52], who gets each unseen card.
 
     NOBODY for the other cards; for all cards if there is no deal at all.
@@ -97,7 +99,7 @@ def draw(key: jax.Array, deals: Deals, n: int) -> jax.Array:
     return jax.vmap(lambda words: _draw_one(words, deals))(bits)
 
 
-def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
+def _draw_one(words: jax.Array, deals: DealCounts) -> jax.Array:
     # 23 bits: then uniform * total < total also after rounding, so no pick is ever empty.
     scale = np.float32(2.0**-_UNIFORM_BITS)
     uniforms = (words[:_NUM_PICKS] >> (32 - _UNIFORM_BITS)).astype(jnp.float32) * scale
@@ -125,7 +127,7 @@ def _places(order: jax.Array, unseen: jax.Array) -> jax.Array:
     return jax.lax.fori_loop(0, NUM_RANKS, compare, jnp.zeros(order.shape, jnp.int8))
 
 
-def nth(deals: Deals, index: jax.Array) -> jax.Array:
+def nth(deals: DealCounts, index: jax.Array) -> jax.Array:
     """Deal number `index`, 0 to total - 1, in a fixed order of all deals: int8[52] as in `draw`.
 
     Precondition: total <= 2**23.
@@ -143,7 +145,7 @@ def nth(deals: Deals, index: jax.Array) -> jax.Array:
 
 
 def _splits(
-    deals: Deals, pick: Callable[..., Any], numbers: jax.Array, rank: jax.Array
+    deals: DealCounts, pick: Callable[..., Any], numbers: jax.Array, rank: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The split of each suit: a and b, int8[4], and the rank, [4], of the deal within it.
 
@@ -214,7 +216,7 @@ def _by_suit(mask: Any) -> Any:
     return mask.reshape(NUM_SUITS, NUM_RANKS)
 
 
-def _only_unseen(deals: Deals, opponent: jax.Array) -> jax.Array:
+def _only_unseen(deals: DealCounts, opponent: jax.Array) -> jax.Array:
     dealt = deals.unseen & (deals.total > 0)
     return jnp.where(dealt, opponent.reshape(NUM_CARDS).astype(jnp.int8), jnp.int8(NOBODY))
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
-from gongzhu_jax.game.view import PublicView, with_deal
 
 DIFFUSE = 3
 """A trick card k lights the cells k, k+1, k+2 of its slot (the paper's diffuse technique)."""
@@ -52,11 +51,6 @@ def encode_averaged(state: env.GameState) -> jax.Array:
     unknown = jnp.where((state.holder >= 0) & ~mine, np.float32(UNKNOWN_SHARE), 0.0)
     others = jnp.broadcast_to(unknown, (NUM_SEATS - 1, NUM_CARDS))
     return _assemble(jnp.concatenate([mine[None].astype(jnp.float32), others]), state)
-
-
-def encode_view(view: PublicView, holder: jax.Array) -> jax.Array:
-    """Input for the player to move if the unseen cards of `view` are held by `holder`, [52]."""
-    return encode(with_deal(view, holder))
 
 
 def _relative_to_mover(seats: jax.Array, mover: jax.Array) -> jax.Array:

@@ -26,7 +26,7 @@ from gongzhu_jax.game.cards import (
 )
 from gongzhu_jax.game.view import PublicView, legal_mask
 from gongzhu_jax.players.protocol import Player, from_single
-from gongzhu_jax.players.uniform import draw_card, evenly
+from gongzhu_jax.players.random import draw_card, evenly
 
 LEAD_DRAWS = 5
 """How often a leader without a safe suit draws for a card that it does not mind to lead."""
@@ -49,10 +49,10 @@ _DISCARD_ORDER[_DISCARDS] = range(len(_DISCARDS))
 
 @dataclass(frozen=True)
 class RuleBasedConfig:
-    """No options."""
+    """Mr. If has no options."""
 
 
-@functools.cache  # equal players are one program to the caches of compiled code
+@functools.cache  # because jit keys its cache on the function object
 def make(config: RuleBasedConfig) -> Player:
     """The player named "if"."""
     return Player(

@@ -13,7 +13,7 @@ from flax import struct
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cardset import by_card
 from gongzhu_jax.network.features import encode
-from gongzhu_jax.network.registry import Network
+from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.one_ply import one_ply
 from gongzhu_jax.search.tree import NUM_ACTIONS, PolicyValueFn, grow, gumbel

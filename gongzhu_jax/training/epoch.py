@@ -9,7 +9,7 @@ from flax import struct
 from jax.sharding import Mesh, PartitionSpec
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.registry import Network, Params, make
+from gongzhu_jax.network.policy_value import Network, Params, make
 from gongzhu_jax.runtime import GAMES, on_all, over_games
 from gongzhu_jax.search.mcts import network_policy_value
 from gongzhu_jax.training.config import TrainingConfig

@@ -12,7 +12,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.registry import Network, Params, make
+from gongzhu_jax.network.policy_value import Network, Params, make
 from gongzhu_jax.runtime import GAMES, on_all
 from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
 from gongzhu_jax.training.losses import LossParts, loss

@@ -11,7 +11,7 @@ from jax.sharding import Mesh
 
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
 from gongzhu_jax.errors import CheckpointError, ConfigError
-from gongzhu_jax.network.registry import Params
+from gongzhu_jax.network.policy_value import Params
 from gongzhu_jax.training.config import TrainingConfig
 from gongzhu_jax.training.epoch import EpochMetrics, TrainState, compile_epoch, init_state
 

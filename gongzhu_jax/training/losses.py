@@ -8,7 +8,7 @@ import jax.scipy.special as special
 
 from gongzhu_jax.game import env
 from gongzhu_jax.network.features import encode
-from gongzhu_jax.network.registry import Network, Params
+from gongzhu_jax.network.policy_value import Network, Params
 from gongzhu_jax.training.config import LearnerConfig
 from gongzhu_jax.training.selfplay import Positions
 

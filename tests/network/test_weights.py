@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from gongzhu_jax.errors import CheckpointError
-from gongzhu_jax.network.registry import NetworkConfig, make
+from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import about_weights, load_weights, save_weights
 
 SMALL = NetworkConfig("compact", stem=8, width=4, blocks=1)
