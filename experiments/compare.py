@@ -1,7 +1,7 @@
 """Matches on the same deals, and differences between them paired by deal.
 
     python -m experiments.compare rows=techniques
-    python -m experiments.compare 'matches={few: [greed@5, greed]}' 'players={greed@5: {samples: 5}}'
+    python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
 configs/rows has the comparisons that are published: techniques, inputs, strength, oracle_gap and
 openspiel. Each match is one record (docs/results.md), so what was played before is not played
@@ -24,7 +24,7 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
 from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
 from gongzhu_jax.network.weights import load_weights
-from gongzhu_jax.players import Player, cheat
+from gongzhu_jax.players import Player, all_seeing
 from gongzhu_jax.players.labels import check_labels, make_labelled, player_name
 from gongzhu_jax.search.config import SearchConfig
 
@@ -75,7 +75,7 @@ def make_player(label: str, settings: CompareSettings) -> Player:
         return make_labelled(label, settings.players, {"checkpoint": settings.checkpoint})
     options = settings.players.get(label, {})
     network, params = load_weights(settings.checkpoint)
-    return cheat.from_network(network, params, SearchConfig(**options.get("search", {})))
+    return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
 
 
 def play_all(
@@ -97,7 +97,7 @@ def play_all(
                         pairing.opponent,
                         settings.choose_deals(pairing.deals),
                         on_progress=on_progress,
-                        **settings.table_options(pairing.deals),  # ty: ignore[invalid-argument-type]
+                        **settings.seating_options(pairing.deals),
                     )
     except KeyboardInterrupt:
         done = f"{len(records)} of {len(pairings)} matches are finished and kept"
@@ -122,7 +122,9 @@ def run(settings: CompareSettings, work: Workplace, recorder: Recorder | None = 
     return {
         "name": settings.name,
         "rows": {name: record.summary() for name, record in records.items()},
-        "differences": {f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences},
+        "differences": {
+            f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences
+        },
     }
 
 

@@ -45,11 +45,11 @@ def run(settings: EvaluateSettings, work: Workplace, recorder: Recorder | None =
                 player,
                 opponent,
                 deals,
-                keep_records=True,
+                keep_states=True,
                 on_progress=on_progress,
-                **settings.table_options(),
+                **settings.seating_options(),
             )
-        records.write(settings.records, match.table.records())
+        records.write(settings.records, match.seating.records())
     pairing = Pairing(title, player, opponent, settings.deals)
     record = play_all([pairing], settings, recorder or work.recorder())[title]
     name = f"match-{player.name}-{opponent.name}"

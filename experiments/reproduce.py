@@ -14,7 +14,7 @@ matches must be equal deal by deal.
 import inspect
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 import jax
 
-from experiments.common.cli import DONE, Result, command, flat, load_settings
+from experiments.common.cli import DONE, Result, command, load_settings
 from experiments.common.progress import in_words, note, progress
 from experiments.common.results import RECORDS, RESULTS, ROOT, RUNS, Workplace, read_result
 from experiments.common.settings import KeptSettings
@@ -101,7 +101,7 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
     module = import_module(f"experiments.{config.replace('/', '.')}")
     signature = inspect.signature(module.run)
     kind = signature.parameters["settings"].annotation
-    changes = [f"{key}={_word(value)}" for key, value in flat(settings.steps[name])]
+    changes = [f"{key}={_word(value)}" for key, value in _dotted(settings.steps[name])]
     if settings.publish:
         changes.append("publish=true")
     known = {f.name for f in kind.__dataclass_fields__.values()}
@@ -113,8 +113,19 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
     return Step(name, made, module.run, getattr(module, "draw", None))
 
 
+def _dotted(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
 def _word(value: Any) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as it is written on a command line."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_word, value))}]"
+    return "null" if value is None else str(value)
 
 
 class Clock:
@@ -169,7 +180,9 @@ def run_steps(
             advance(number, len(steps))
             note(f"{number + 1}/{len(steps)} {step.name}, {in_words(clock.left())} left")
             clock.start(step.name)
-            run_step(step, Workplace(line, settings.publish, settings.allow_changes), folder, weights)
+            run_step(
+                step, Workplace(line, settings.publish, settings.allow_changes), folder, weights
+            )
             clock.stop()
 
 
@@ -192,9 +205,7 @@ def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
     work.write(step.name, {**result, "identity": identity}, step.settings, path)
 
 
-def report(
-    settings: ReproduceSettings, folder: Path, line: str, weights: str
-) -> tuple[Path, Path]:
+def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -> tuple[Path, Path]:
     """The report of what is there."""
     documents = {
         name: (read_result(RESULTS / f"{name}.json"), read_result(folder / f"{name}.json"))

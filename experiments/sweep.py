@@ -3,9 +3,10 @@
     python -m experiments.sweep weights.beta=0,0.015,0.05 search.per_legal=1,2,4
     python -m experiments.sweep grid=beta
 
-Anything can be swept: options of the player (`scenarios`, `weights`, `search`, other `options`), of the
-opponent (`opponent_options`), `player`, `opponent`, `checkpoint`, `seed`, `set`, `deals`, and with
-`training.*`, the settings of `experiments.train`, a network is trained for the cell and then plays.
+Anything can be swept: options of the player (`scenarios`, `weights`, `search`, and others as
+`options`), of the opponent (`opponent_options`), `player`, `opponent`, `checkpoint`, `seed`, `set`
+and `deals`; with `training.*`, the settings of `experiments.train`, a network is trained for the
+cell and then plays.
 configs/grid has the sweeps that are published.
 
 Cells are matches with a record each, so a sweep that was stopped goes on, more deals go on where
@@ -176,10 +177,11 @@ def play_cell(cell: Cell, work: Workplace, recorder: Recorder) -> tuple[MatchRec
 
 def sample_size(player: Player) -> float | None:
     """Mean effective sample size of a searching player's scenarios in the fixed positions."""
-    if not isinstance(player.act_batch, SearchAct):
+    act = player.act_batch
+    if not isinstance(act, SearchAct):
         return None
     _, views, keys, _ = fixed_positions()
-    weight = jax.jit(lambda params: player.act_batch.decide(params, keys, views).weight)
+    weight = jax.jit(lambda params: act.decide(params, keys, views).weight)
     return float(np.mean(jax.vmap(effective_sample_size)(weight(player.params))))
 
 

@@ -15,7 +15,7 @@ Statistic = Callable[[Sums], np.ndarray]
 
 
 def in_blocks(sums: Sums) -> dict[str, list]:
-    """Sums of each game or draw, [n, ...], as those of up to 20 blocks, plain for a results file."""
+    """Sums of each game or draw, [n, ...], as those of up to 20 blocks, for a results file."""
     count = len(next(iter(sums.values())))
     block = np.arange(count) * min(BLOCKS, count) // count
     starts = np.flatnonzero(np.diff(block, prepend=-1))
@@ -61,6 +61,6 @@ def deviation_of(name: str, square: str, count: str = "count") -> Statistic:
     return deviation
 
 
-def figure(value: float, error: float, digits: int = 1) -> Figure:
+def figure(value: Any, error: Any, digits: int = 1) -> Figure:
     """A number with its error as pages show it; nan is nothing."""
     return Figure(*(None if np.isnan(x) else float(x) for x in (value, error)), digits=digits)

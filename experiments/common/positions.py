@@ -15,9 +15,9 @@ from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.inference.config import WeightConfig
-from gongzhu_jax.inference.likelihood import slice_log_factor
-from gongzhu_jax.network.registry import Network
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.inference.correction import slice_log_factor
+from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import Player
 from gongzhu_jax.search.config import SearchConfig
@@ -55,18 +55,13 @@ def final_states(player: Player, settings: PlaySettings) -> env.GameState:
             player,
             player,
             deals,
-            keep_records=True,
+            keep_states=True,
             on_progress=on_progress,
-            **settings.table_options(),
+            **settings.seating_options(),
         )
     if match.interrupted:
         raise KeyboardInterrupt
-    records = match.table.records()
-    owners = np.array([record.deal for record in records], np.int8)
-    leaders = np.array([record.leader for record in records], np.int8)
-    plays = np.array([record.plays for record in records], np.int8)
-    play_all = jax.jit(jax.vmap(lambda o, s, p: env.play_all(env.from_owners(o, s), p)))
-    return play_all(owners, leaders, plays)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), match.seating.states)
 
 
 def sums_over_positions(
@@ -74,7 +69,7 @@ def sums_over_positions(
 ) -> Sums:
     """What `measure` says of all positions of finished games, summed over each game: [games, ...].
 
-    Games are the units that errors are estimated over, as positions of one game are alike.
+    Games are the units that errors are estimated over, as positions of one game are dependent.
     """
 
     def game_sums(params, key, finals):
@@ -106,7 +101,7 @@ def sums_over_positions(
 def correction_factors(logits: jax.Array, state: env.GameState, beta: float) -> jax.Array:
     """The correction factor of IEC of each legal card, [52], by policy logits; 0 where not legal.
     Regret is against the best legal card."""
-    config = WeightConfig(weights="iec", factor="exponential", regret="all")
+    config = WeightConfig(rule="iec", factor="exponential", regret="all")
     cards = jnp.arange(NUM_CARDS, dtype=jnp.int8)
     logs = jax.vmap(lambda card: slice_log_factor(logits, state, card, beta, config))(cards)
     return jnp.where(env.legal_mask(state), jnp.exp(logs), 0.0)

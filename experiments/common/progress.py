@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from gongzhu_jax.evaluation.tables import ProgressFn
+from gongzhu_jax.evaluation.seatings import ProgressFn
 
 _displays: list[Progress] = []
 """The display of a command that runs others, whose bars then go into it."""
@@ -50,9 +50,7 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def progress(
-    description: str, left: Callable[[], float] | None = None
-) -> Generator[ProgressFn]:
+def progress(description: str, left: Callable[[], float] | None = None) -> Generator[ProgressFn]:
     """Gives a function (done, in all) that moves a bar; `left` says the seconds left if it knows
     better than the speed so far. Bars of work within this work stand below it."""
     outermost = not _displays

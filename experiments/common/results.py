@@ -14,7 +14,7 @@ from experiments.common.settings import KeptSettings, check_folder
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import Fingerprints
 from gongzhu_jax.evaluation.match_records import MatchStore, Recorder
-from gongzhu_jax.records import write_whole
+from gongzhu_jax.files import write_whole
 
 RUNS = ROOT / "runs"
 RESULTS = ROOT / "results"

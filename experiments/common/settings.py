@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deal_sets import SETS, ChosenDeals, check_set, choose_deals
-from gongzhu_jax.evaluation.tables import TableOptions
+from gongzhu_jax.evaluation.seatings import SeatingOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class PlaySettings(KeptSettings):
     def choose_deals(self, count: int | None = None) -> ChosenDeals:
         return choose_deals(self.set, self.deals if count is None else count, self.seed)
 
-    def table_options(self, count: int | None = None) -> TableOptions:
+    def seating_options(self, count: int | None = None) -> SeatingOptions:
         """How to play `count` deals; few deals get a small batch, as a batch that is not full costs
         as much as a full one."""
         wanted = self.deals if count is None else count
@@ -77,4 +77,16 @@ def check_folder(folder: Path, setting: str) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise ConfigError(f"{setting}: cannot write to {os.path.relpath(folder)}: {error}") from None
+        raise ConfigError(
+            f"{setting}: cannot write to {os.path.relpath(folder)}: {error}"
+        ) from None
+
+
+def check_run_folder(name: str) -> None:
+    """`ConfigError` unless a training can write to the folder, which may not be there yet."""
+    folder = Path(name).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ConfigError(f"directory: {os.path.relpath(folder)} is not a folder")
+    check_folder(folder, "directory")

@@ -36,8 +36,7 @@ from experiments.report.sections import card_statistics
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.network.features import encode_averaged
-from gongzhu_jax.network.policy_value import POLICY_SHARPNESS
-from gongzhu_jax.network.registry import Network
+from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
 
 
 @dataclass(frozen=True, kw_only=True)

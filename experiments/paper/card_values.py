@@ -26,7 +26,7 @@ from experiments.common.results import Workplace
 from experiments.paper.published import paper_rows
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, SUIT, card_id, card_ids
-from gongzhu_jax.network.registry import Network
+from gongzhu_jax.network.policy_value import Network
 
 CARDS = tuple(paper_rows("card_values"))
 KEY_CARDS = {"S": "SQ", "D": "DJ", "C": "C10"}

@@ -18,7 +18,7 @@ from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
 from gongzhu_jax import players
-from gongzhu_jax.evaluation import Table, TableResult
+from gongzhu_jax.evaluation import Seating, SeatingResult
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_SEATS
 
@@ -33,15 +33,15 @@ ROWS = {  # name of the row: the players of the four seats, and whose points it 
 def run(settings: PlaySettings, work: Workplace) -> Result:
     deals = settings.choose_deals().deals
     made = {name: players.make(name) for name in ("random", "if")}
-    options = settings.table_options()
+    options = settings.seating_options()
     options["rotations"] = NUM_SEATS
-    played: dict[tuple[str, ...], TableResult] = {}
+    played: dict[tuple[str, ...], SeatingResult] = {}
     for seats, _ in ROWS.values():
         if seats in played:
             continue
         with progress(" ".join(seats)) as on_progress:
-            table = Table(tuple(made[player] for player in seats), **options)
-            played[seats] = table.play(deals, keep_records=True, on_progress=on_progress)
+            seating = Seating(tuple(made[player] for player in seats), **options)
+            played[seats] = seating.play(deals, keep_states=True, on_progress=on_progress)
         if played[seats].interrupted:
             raise KeyboardInterrupt
     return {
@@ -50,7 +50,7 @@ def run(settings: PlaySettings, work: Workplace) -> Result:
     }
 
 
-def seat_blocks(played: TableResult, who: str) -> dict[str, list]:
+def seat_blocks(played: SeatingResult, who: str) -> dict[str, list]:
     """Sums over blocks of deals of the points of one seat in one game."""
     here = np.array(played.names) == who
     points = played.points[..., here].reshape(len(played.deals), -1)  # [deals, games and seats]
@@ -65,18 +65,10 @@ def seat_blocks(played: TableResult, who: str) -> dict[str, list]:
     )
 
 
-def points_without_c10(played: TableResult) -> np.ndarray:
+def points_without_c10(played: SeatingResult) -> np.ndarray:
     """[n, R, 4]: the points if C10 without another point card counted nothing."""
-    games = [(record.deal, record.leader, record.plays) for record in played.records()]
-    owners, leaders, plays = (np.array(part, np.int8) for part in zip(*games, strict=True))
-
-    @jax.jit
-    @jax.vmap
-    def score(owners, leader, plays):
-        final = env.play_all(env.from_owners(owners, leader), plays)
-        return env.scores(final, lone_transformer=0)
-
-    return np.asarray(score(owners, leaders, plays)).reshape(played.points.shape)
+    score = jax.jit(jax.vmap(jax.vmap(lambda final: env.scores(final, lone_transformer=0))))
+    return np.asarray(score(played.states))
 
 
 main = experiment("paper/classical", PlaySettings, run)

@@ -11,6 +11,7 @@ from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, SUIT, card_i
 GUESSER = 1
 """The seat whose cards are guessed; seat 0 leads."""
 
+
 @dataclass(frozen=True)
 class GuessedHands:
     """Deals that differ in who holds the irrelevant card, and the card that seat 0 leads."""

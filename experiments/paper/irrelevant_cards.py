@@ -45,8 +45,8 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, SUIT, card_id
 from gongzhu_jax.network.features import encode_averaged
-from gongzhu_jax.network.registry import Network
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
 
@@ -75,12 +75,10 @@ def examples(network: Network, params: Any, settings: IrrelevantSettings) -> dic
         for group in groups:
             hands = draw_hands(settings.seed, name, group, settings.fills)
             without, present = (np.asarray(factors(params, states)) for states in _states(hands))
-            rows[name].append(
-                {
-                    card: in_blocks(example_sums(without[:, card_id(card)], present[:, card_id(card)]))
-                    for card in group
-                }
-            )
+            columns = {
+                card: (without[:, card_id(card)], present[:, card_id(card)]) for card in group
+            }
+            rows[name].append({card: in_blocks(example_sums(*of)) for card, of in columns.items()})
     return rows
 
 

@@ -26,12 +26,12 @@ from experiments.common.settings import KeptSettings
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import PublicView, make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD
-from gongzhu_jax.inference.config import CHUNK, InferenceConfig
-from gongzhu_jax.inference.decision import Decision, InferenceParams, decide, make_params
-from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, make_params
+from gongzhu_jax.inference.correction import log_weights
+from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.scenarios import key_cards
-from gongzhu_jax.network.registry import NetworkConfig
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import NetworkConfig
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.search.config import SearchConfig
 
@@ -121,9 +121,7 @@ def run(settings: WorkedSettings, work: Workplace) -> Result:
     examples = {}
     with progress("examples") as advance:
         for name in EXAMPLES:
-            examples[name] = explain(
-                name, network, params, config, settings.repeats, settings.seed
-            )
+            examples[name] = explain(name, network, params, config, settings.repeats, settings.seed)
             advance(len(examples), len(EXAMPLES))
     return {"examples": examples}
 

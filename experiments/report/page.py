@@ -13,7 +13,7 @@ from experiments.report.figures import Lines, Section, Table
 from experiments.report.markdown import markdown, markdown_table, pictures
 from experiments.report.sections import section_of, to_be_played
 from experiments.report.verify import Verification
-from gongzhu_jax.records import write_whole
+from gongzhu_jax.files import write_whole
 
 TITLE = "ScrofaZero, reproduced: the paper beside ours"
 LEGEND = "± is one standard error. Where the paper's numbers are from stands above them."
@@ -100,9 +100,7 @@ def _source(document: Document) -> str:
     )
 
 
-def _html(
-    entries: Sequence[Entry], folder: Path, facts: Mapping[str, str], verdict: str
-) -> str:
+def _html(entries: Sequence[Entry], folder: Path, facts: Mapping[str, str], verdict: str) -> str:
     links, parts = [], []
     for entry in entries:
         section = entry.section

@@ -46,9 +46,9 @@ MATCHES = {  # comparisons: title, what the first column has, and what was measu
     "openspiel": (
         "OpenSpiel's IS-MCTS",
         "match",
-        "OpenSpiel's information-set Monte Carlo tree search, in Python, against two Mr. Greeds: a "
-        "new uniform deal of the hidden hands in each of 100 simulations, one random game from each "
-        "new node, exploration 200 points.",
+        "OpenSpiel's information-set Monte Carlo tree search, in Python, against two Mr. Greeds: "
+        "a new uniform deal of the hidden hands in each of 100 simulations, one random game from "
+        "each new node, exploration 200 points.",
     ),
     "topologies": (
         "Network topologies",
@@ -230,9 +230,9 @@ def irrelevant_cards(result: Result) -> Section:
         "Correction factors of guessed cards with and without a card that should not matter. The "
         "paper gives the guessed cards but not the game: ours are means over random positions in "
         "which the second player of the first trick follows suit with them, so the factors "
-        "themselves cannot be those of the paper; what compares is how little they change. Below, a "
-        "search by the paper's definition: mean absolute changes of correction factors when a card "
-        "is exchanged for one of another suit.",
+        "themselves cannot be those of the paper; what compares is how little they change. Below, "
+        "a search by the paper's definition: mean absolute changes of correction factors when a "
+        "card is exchanged for one of another suit.",
         tables,
     )
 
@@ -294,9 +294,9 @@ def worked_examples(result: Result) -> Section:
         tables.append(Table("card", candidates, f"{name}: Q in points"))
     return Section(
         "Worked examples",
-        "ScrofaZero's decisions in positions from a notebook of the original program, repeated with "
-        "different draws. The score is the product of the correction factors, over the placements "
-        "of the second key card. The original played CQ in the first position and S3 in the third.",
+        "ScrofaZero's decisions in positions from a notebook of the original program, repeated "
+        "with different draws. The score is the product of the correction factors, over the "
+        "placements of the second key card. The original played CQ in the first position and S3 in the third.",
         tables,
         remarks=_remarks("worked_examples", every),
     )

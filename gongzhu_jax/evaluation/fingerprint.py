@@ -16,12 +16,12 @@ import numpy as np
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from gongzhu_jax.checkpoint import digest
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.random_play import play_random, random_position
 from gongzhu_jax.game.view import PublicView, view
 from gongzhu_jax.players.protocol import Player, SeesAll
-from gongzhu_jax.records import write_whole
 
 POSITIONS = 64
 LATEST = 47

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from gongzhu_jax.errors import RecordError
 from gongzhu_jax.evaluation import stats
 from gongzhu_jax.evaluation.deal_sets import ChosenDeals
 from gongzhu_jax.evaluation.fingerprint import Fingerprints, json_digest, player_identity
-from gongzhu_jax.evaluation.matches import MatchResult, match_table
-from gongzhu_jax.evaluation.tables import ProgressFn
+from gongzhu_jax.evaluation.matches import MatchResult, match_seating
+from gongzhu_jax.evaluation.seatings import ProgressFn, SeatingOptions
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game.env import RULES_VERSION
 from gongzhu_jax.players.protocol import Player
-from gongzhu_jax.records import write_whole
 
 Provenance = Mapping[str, Any]
 """Who played: commit, clean, source, date, machine, command."""
@@ -222,11 +222,8 @@ class Recorder:
         opponent: Player,
         chosen: ChosenDeals,
         *,
-        seed: int = 0,
-        rotations: int = 2,
-        batch: int = 256,
-        chunk: int | None = None,
         on_progress: ProgressFn | None = None,
+        **options: Unpack[SeatingOptions],
     ) -> MatchRecord:
         """The record of a match on all of the deals.
 
@@ -236,8 +233,8 @@ class Recorder:
             player,
             opponent,
             chosen,
-            seed=seed,
-            rotations=rotations,
+            seed=options.get("seed", 0),
+            rotations=options.get("rotations", 2),
             fingerprints=self.fingerprints,
         )
         record = self.store.find(json_digest(identity))
@@ -248,14 +245,14 @@ class Recorder:
             return record.first(count)
         done = 0 if record is None else len(record.margins)
         # A batch that is not full costs as much as a full one, so few deals get a small one.
-        batch = min(batch, 1 << (count - done - 1).bit_length())
-        table = match_table(player, opponent, seed=seed, rotations=rotations, batch=batch, chunk=chunk)
-        table.compile()
+        batch = min(options.get("batch", 256), 1 << (count - done - 1).bit_length())
+        seating = match_seating(player, opponent, **{**options, "batch": batch})
+        seating.compile()
         while done < count:
             if self.should_stop():
                 raise KeyboardInterrupt
             started = time.perf_counter()
-            result = table.play(chosen.deals.part(done, min(done + batch, count)))
+            result = seating.play(chosen.deals.part(done, min(done + batch, count)))
             seconds = time.perf_counter() - started
             record = self._extend(record, identity, MatchResult(result).margins, seconds)
             self.store.save(record)
@@ -273,7 +270,9 @@ class Recorder:
         seconds: float,
     ) -> MatchRecord:
         if record is None:
-            return MatchRecord(identity, margins, (Segment(len(margins), seconds, self.provenance),))
+            return MatchRecord(
+                identity, margins, (Segment(len(margins), seconds, self.provenance),)
+            )
         stop = len(record.margins) + len(margins)
         *before, last = record.segments
         if last.provenance == self.provenance:

@@ -2,16 +2,17 @@
 share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from experiments.results import commit
+from experiments.common.provenance import commit
+from experiments.common.settings import check_run_folder
 from experiments.train import run_logged, starting_point
-from gongzhu_jax import players, runtime
+from gongzhu_jax import runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.weights import NetworkKind
@@ -23,6 +24,7 @@ from gongzhu_jax.opponent_training import (
     init_state,
     play_mixture,
 )
+from gongzhu_jax.players.labels import make_labelled
 from gongzhu_jax.training.loop import Schedule, run_epochs
 
 HELD_OUT_SEED = 1_000_003
@@ -33,27 +35,17 @@ HELD_OUT_SEED = 1_000_003
 class MixtureSettings:
     directory: str
     start: str | None
-    epochs: int
-    seed: int
-    games: int
-    window: int
-    updates: int
-    minibatch: int
-    positions: int
-    learning_rate: float
-    final_learning_rate: float
-    average: float
-    mixture: dict[str, float] = field(default_factory=dict)
-    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Fields of `MixtureTrainingConfig` but for network and start.
+    training: dict[str, Any] = field(default_factory=dict)
     held_out: str
     held_out_games: int
-    evaluate_every: int
-    checkpoint_every: int
+    schedule: Schedule
     chunk: int | None
     compilation_cache: str | None
 
     def __post_init__(self) -> None:
-        if min(self.mixture.values(), default=0.0) < 0:
+        check_run_folder(self.directory)
+        if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
         if self.held_out in self.player_types:
             raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
@@ -63,40 +55,30 @@ class MixtureSettings:
     @property
     def player_types(self) -> dict[str, float]:
         """The mixture without those whose share is 0."""
-        return {name: share for name, share in self.mixture.items() if share > 0}
+        return {name: share for name, share in self.training["mixture"].items() if share > 0}
 
-    def training(self, network: MixtureNetwork, start: str | None = None) -> MixtureTrainingConfig:
+    @property
+    def options(self) -> dict[str, dict[str, Any]]:
+        return self.training.get("options", {})
+
+    def config(self, network: MixtureNetwork, start: str | None = None) -> MixtureTrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
-        return MixtureTrainingConfig(
-            self.epochs,
-            self.seed,
-            network,
-            self.games,
-            self.window,
-            self.updates,
-            self.minibatch,
-            self.positions,
-            self.learning_rate,
-            self.final_learning_rate,
-            self.average,
-            self.player_types,
-            {name: dict(options) for name, options in self.options.items()},
-            start,
-        )
-
-
-def make_player(name: str, options: Mapping[str, Mapping[str, Any]]) -> players.Player:
-    """A player of a mixture: a name, or `name@label` for a second type with options of its own."""
-    return players.make(name.split("@")[0], **options.get(name, {}))
+        known = {field.name for field in fields(MixtureTrainingConfig)} - {"network", "start"}
+        if unknown := sorted(set(self.training) - known):
+            there_are = ", ".join(sorted(known))
+            raise ConfigError(f"unknown setting 'training.{unknown[0]}'; there are {there_are}")
+        chosen: dict[str, Any] = {**self.training, "mixture": self.player_types}
+        return MixtureTrainingConfig(**chosen, network=network, start=start)
 
 
 def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
     """Gain over uniform on games of the held-out player, against itself and among the others."""
     mesh = runtime.games_mesh()
     types = settings.player_types
-    made = [make_player(name, settings.options) for name in (settings.held_out, *types)]
+    labels = (settings.held_out, *types)
+    made = [make_labelled(name, settings.options) for name in labels]
     shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
-    seed = (HELD_OUT_SEED, settings.seed)
+    seed = (HELD_OUT_SEED, settings.training["seed"])
     games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).states
     measure = jax.jit(lambda params, games: held_out_nll(params, games, network))
 
@@ -121,10 +103,10 @@ def run_training(
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
     params, about = starting_point(settings.start, network, kind)
-    config = settings.training(network, None if params is None else digest(params))
+    config = settings.config(network, None if params is None else digest(params))
     directory, mesh = Path(settings.directory), runtime.games_mesh()
     about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
-    made = [make_player(name, settings.options) for name in settings.player_types]
+    made = [make_labelled(name, settings.options) for name in settings.player_types]
 
     def start(**hooks: Any) -> Any:
         return run_epochs(
@@ -132,7 +114,7 @@ def run_training(
             init_state(config, mesh, params),
             compile_epoch(config, made, mesh, settings.chunk),
             Checkpoints(directory),
-            Schedule(settings.evaluate_every, settings.checkpoint_every),
+            settings.schedule,
             games_per_epoch=lambda config: config.games,
             evaluate=make_evaluate(settings, network) if settings.held_out_games else None,
             score="gain",
