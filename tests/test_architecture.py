@@ -24,7 +24,7 @@ LAYERS = {
     },
     "adapters": {"game", "network", "inference", "players"},
     "arena": {"game", "network", "inference", "players", "evaluation", "adapters"},
-    "console": {"game", "players", "evaluation", "arena"},
+    "console": {"game", "players", "evaluation"},
 }
 FREE = {"errors", "version", "files", "runtime", "ragged", "checkpoint", "records"}
 """Modules at the top that every layer may use."""

@@ -1,7 +1,6 @@
 """Which code made a number, when, and on what machine."""
 
 import functools
-import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -11,9 +10,12 @@ from typing import Any
 import jax
 import jaxlib
 
+from gongzhu_jax import runtime
 from gongzhu_jax.evaluation.fingerprint import source_digest
 
-ROOT = Path(__file__).parent.parent.parent
+_CODE = Path(__file__).parent.parent.parent
+ROOT = _CODE if (_CODE / "pyproject.toml").is_file() else Path.cwd()
+"""Where results go: to the checkout, or to the current folder where the package was installed."""
 NOT_CODE = (":!results", ":!docs", ":!*.md")
 """Files that decide no outcome: what is published, and pages for people."""
 
@@ -60,7 +62,7 @@ def machine() -> dict[str, Any]:
     devices = jax.devices()
     return {
         "cpu": _cpu_model(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": runtime.available_cores(),
         "devices": f"{len(devices)} x {devices[0].device_kind}",
         "platform": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),

@@ -4,7 +4,6 @@ Positions are those of random games, all of a batch at the same stage, as in mat
 deal of all hidden cards; the tables of a view, made once for its draws, are counted in.
 """
 
-import os
 import resource
 import time
 from collections.abc import Callable, Sequence
@@ -82,7 +81,7 @@ def _match_row(deals: int, seed: int) -> dict[str, Any]:
     busy = time.process_time()
     result = table.play(deals)
     busy = time.process_time() - busy
-    cores = len(os.sched_getaffinity(0))
+    cores = runtime.available_cores()
     return {
         "what": "games of greed against if",
         "stage": f"{deals} x 2",

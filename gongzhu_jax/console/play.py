@@ -8,7 +8,6 @@ import jax
 import numpy as np
 
 from gongzhu_jax import players
-from gongzhu_jax.arena.opinion import opinion
 from gongzhu_jax.console.analyse import describe
 from gongzhu_jax.console.cards_text import draw, show
 from gongzhu_jax.errors import CardError, PlayerError
@@ -131,7 +130,7 @@ class Session:
         if self._adviser is None:
             self._adviser = self._make_adviser()
         try:
-            return describe(opinion(self._adviser, key, view_of(game)))
+            return describe(players.explain(self._adviser, view_of(game), key))
         except PlayerError as error:
             return str(error)
 

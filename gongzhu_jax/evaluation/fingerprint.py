@@ -29,7 +29,7 @@ LATEST = 47
 SPEED_SETTINGS = frozenset({"chunk"})
 """Options of players that change how fast they play and not what."""
 _PACKAGE = Path(__file__).parent.parent
-_NOT_PLAYING = ("arena", "adapters")
+_NOT_PLAYING = ("arena", "adapters", "console", "shipped")
 
 
 def player_identity(player: Player) -> dict[str, Any]:
@@ -70,8 +70,9 @@ def fingerprint(player: Player) -> str:
     how the games end that go on from there at random, so that it also tells changed rules."""
     states, views, keys, ends = fixed_positions()
     shown = states if isinstance(player.act_batch, SeesAll) else views
-    cards = jax.jit(player.act_batch)(player.params, keys, shown)
-    content = hashlib.sha256(np.asarray(cards, np.int8).tobytes())
+    cards = np.asarray(jax.jit(player.act_batch)(player.params, keys, shown), np.int8)
+    player.raise_failure()
+    content = hashlib.sha256(cards.tobytes())
     for part in (states.plays, states.holder, ends):
         content.update(np.asarray(part, np.int32).tobytes())
     return content.hexdigest()[:20]

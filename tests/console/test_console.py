@@ -120,7 +120,8 @@ def test_analyse(capsys: pytest.CaptureFixture) -> None:
     assert re.search(r"^  S3 .* \+- ", said, re.MULTILINE)
     assert "believed holders" in said
     assert main(["analyse", *POSITION, "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)["q"]) == {"S3", "SQ"}
+    candidates = json.loads(capsys.readouterr().out)["candidates"]
+    assert {row["card"] for row in candidates} == {"S3", "SQ"}
 
 
 def play(

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from gongzhu_jax import game, players
+from gongzhu_jax import game
 from gongzhu_jax.arena.seat_view import seat_view
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import IllegalPlayError, PlayerError
@@ -15,7 +15,7 @@ from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.game.cards import card_ids
 from gongzhu_jax.game.plain_view import plain_view
 from gongzhu_jax.players import from_function
-from tests.evaluation.simple_players import high_player
+from tests.evaluation.simple_players import high_player, random_player
 
 VIEW = game.make_view(seat=1, hand="SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", leader=0, plays="S7")
 
@@ -41,9 +41,8 @@ def test_views_are_those_of_the_arena() -> None:
 
 def test_a_function_plays_as_its_compiled_twin() -> None:
     """The same choices, card by card: so is what a match makes of them."""
-    opponent = players.make("if")
-    plain = play_match(from_function(highest, "plain"), opponent, 6, keep_states=True)
-    compiled = play_match(high_player, opponent, 6, keep_states=True)
+    plain = play_match(from_function(highest, "plain"), random_player, 6, keep_states=True)
+    compiled = play_match(high_player, random_player, 6, keep_states=True)
     np.testing.assert_array_equal(plain.seating.states.plays, compiled.seating.states.plays)
     np.testing.assert_array_equal(plain.margins, compiled.margins)
 
@@ -76,8 +75,13 @@ def test_faults(choose: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message) as caught:
         player.play(VIEW)
     assert "\n" not in str(caught.value)
-    with pytest.raises(error, match="'mine'"):  # and in a match, where a program asks
-        play_match(player, players.make("random"), 2)
+
+
+def test_a_fault_in_a_match() -> None:
+    """There a compiled program asks, and what is raised in one comes out as something else."""
+    player = from_function(lambda view: "S1", "mine")
+    with pytest.raises(PlayerError, match="'mine' returned 'S1', which is no card"):
+        play_match(player, random_player, 2)
 
 
 def test_a_fault_is_not_raised_twice() -> None:
