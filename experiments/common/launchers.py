@@ -58,7 +58,10 @@ def launch(
         Path(settings.folder).mkdir(parents=True, exist_ok=True)
         cluster = "slurm" if settings.partition else "local"
         executor = package.AutoExecutor(folder=settings.folder, cluster=cluster)
-        resources: dict[str, Any] = {"cpus_per_task": settings.cpus, "timeout_min": settings.minutes}
+        resources: dict[str, Any] = {
+            "cpus_per_task": settings.cpus,
+            "timeout_min": settings.minutes,
+        }
         if settings.partition:
             resources |= {"slurm_partition": settings.partition, "gpus_per_node": settings.gpus}
         executor.update_parameters(**resources)

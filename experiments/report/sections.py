@@ -296,7 +296,8 @@ def worked_examples(result: Result) -> Section:
         "Worked examples",
         "ScrofaZero's decisions in positions from a notebook of the original program, repeated "
         "with different draws. The score is the product of the correction factors, over the "
-        "placements of the second key card. The original played CQ in the first position and S3 in the third.",
+        "placements of the second key card. The original played CQ in the first position and S3 "
+        "in the third.",
         tables,
         remarks=_remarks("worked_examples", every),
     )
