@@ -15,7 +15,7 @@ from typing import Any
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.report.markdown import markdown, markdown_table, pictures
-from experiments.report.sections import MATCHES, MEASURED, section_of, to_be_played
+from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.evaluation.deal_sets import SETS
 from gongzhu_jax.evaluation.match_records import read_record
@@ -148,7 +148,7 @@ GAIN_OF_PLAYS = "nats per play better than uniform"
 SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
-    **{name: lambda name=name: of_experiment(name) for name in (*MATCHES, *MEASURED, *SWEEPS)},
+    **{name: lambda name=name: of_experiment(name) for name in (*TEXTS, *SWEEPS)},
     "training": training("training", "wpg", "raw network over Mr. Greed", 1),
     "training-belief": training("training_belief", "gain", GAIN, 4),
     "training-opponent-model": training("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),

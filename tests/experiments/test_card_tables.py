@@ -330,7 +330,7 @@ def test_examples_of_irrelevant_cards(params, weights, places) -> None:
                 assert kept == pytest.approx(total, rel=1e-4)
     section = sections.irrelevant_cards(result)
     check_section(section)
-    assert [len(table.rows) for table in section.tables] == [13, 13, 10]
+    assert [len(table.rows) for table in section.tables] == [17, 17, 10]
     larger = [
         max(float(line.figure.value), float(line.cells["its change when others move"].split()[0]))
         for line in section.tables[2].rows

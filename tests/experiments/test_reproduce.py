@@ -19,7 +19,7 @@ from experiments.common.cli import load_settings
 from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, Workplace
 from experiments.paper import topologies, training_curve
-from experiments.report.sections import MATCHES, MEASURED, section_of
+from experiments.report.sections import TEXTS, section_of
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.evaluation import match_records
@@ -223,8 +223,7 @@ def test_scales_have_sizes_that_all_experiments_take(scale: str) -> None:
         assert step.settings.publish == settings.publish
         if "deals" in settings.steps[name]:
             assert step.settings.deals == settings.steps[name]["deals"]
-    known = {*MATCHES, *MEASURED}
-    assert {name for name in settings.steps if not name.startswith("curve_")} <= known
+    assert {name for name in settings.steps if not name.startswith("curve_")} <= set(TEXTS)
 
 
 def test_quick_plays_the_first_of_the_published_deals() -> None:

@@ -16,7 +16,7 @@ from experiments import analyse, belief_quality, compare
 from experiments.common.cli import load_settings
 from experiments.paper.published import paper_rows
 from experiments.report.belief import best_of, calibration_error, gain
-from experiments.report.belief import section as belief_section
+from experiments.report.sections import belief_quality as belief_section
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation.fingerprint import program_digest
