@@ -35,7 +35,7 @@ SEES_ALL = "sees-all"
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(PlaySettings):
     name: str
-    matches: dict[str, list[str]]
+    matches: dict[str, list[str]] = field(default_factory=dict)
     players: dict[str, dict[str, Any]] = field(default_factory=dict)
     differences: list[list[str]] = field(default_factory=list)
     deals_of: dict[str, int] = field(default_factory=dict)

@@ -12,6 +12,7 @@ matches must be equal deal by deal.
 """
 
 import inspect
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +25,8 @@ import jax
 
 from experiments.common.cli import DONE, Result, command, load_settings
 from experiments.common.progress import in_words, note, progress
-from experiments.common.results import RECORDS, RESULTS, ROOT, RUNS, Workplace, read_result
+from experiments.common.provenance import ROOT
+from experiments.common.results import PLACES, RECORDS, Workplace, read_result
 from experiments.common.settings import KeptSettings
 from experiments.paper.training_curve import SHIPPED, games_of
 from experiments.report.docs import rewrite_pages
@@ -158,7 +160,7 @@ def main(settings: ReproduceSettings, line: str) -> int:
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", str(ROOT / settings.compilation_cache))
     steps = [make_step(name, settings) for name in settings.chosen]
-    folder = RUNS / "reproduce" / f"{settings.name}-{weights[:8]}"
+    folder = PLACES.runs / "reproduce" / f"{settings.name}-{weights[:8]}"
     Workplace(line, settings.publish, settings.allow_changes).check()
     try:
         run_steps(steps, settings, folder, line, weights)
@@ -166,7 +168,7 @@ def main(settings: ReproduceSettings, line: str) -> int:
         if settings.publish:
             rewrite_pages()
         for path in report(settings, folder, line, weights):
-            note(f"report in {path.relative_to(ROOT)}")
+            note(f"report in {os.path.relpath(path)}")
     return DONE
 
 
@@ -208,7 +210,7 @@ def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
 def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -> tuple[Path, Path]:
     """The report of what is there."""
     documents = {
-        name: (read_result(RESULTS / f"{name}.json"), read_result(folder / f"{name}.json"))
+        name: (read_result(PLACES.results / f"{name}.json"), read_result(folder / f"{name}.json"))
         for name in settings.steps
     }
     here = Workplace(line).provenance
@@ -221,8 +223,8 @@ def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -
         "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}",
         "software": f"Python {machine['python']}, jax {machine['jax']}, {machine['devices']}",
     }
-    verification = stores(RESULTS / RECORDS, RUNS / RECORDS)
-    return write_report(ROOT / settings.report, folder, documents, facts, verification)
+    verification = stores(PLACES.results / RECORDS, PLACES.runs / RECORDS)
+    return write_report(PLACES.runs / settings.report, folder, documents, facts, verification)
 
 
 if __name__ == "__main__":

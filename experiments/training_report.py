@@ -17,7 +17,7 @@ from typing import Any
 from experiments.common.cli import DONE, command
 from experiments.common.plots import plot_training
 from experiments.common.progress import as_lines, print_table
-from experiments.common.results import RESULTS, Workplace, read_result
+from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import KeptSettings
 from experiments.common.tracking import LOG_NAME, curve_points, read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
@@ -94,7 +94,7 @@ def main(settings: ReportSettings, line: str) -> int:
     after = None
     if settings.after is not None:
         kept = read_result(work.folder / f"{settings.after}.json")
-        kept = kept or read_result(RESULTS / f"{settings.after}.json")
+        kept = kept or read_result(PLACES.results / f"{settings.after}.json")
         if kept is None:
             raise ConfigError(f"there is no result {settings.after}.json")
         after = kept["result"]

@@ -94,10 +94,7 @@ def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
 
 
 def run_training(
-    settings: MixtureSettings,
-    network: MixtureNetwork,
-    kind: NetworkKind,
-    line: str,
+    settings: MixtureSettings, network: MixtureNetwork, kind: NetworkKind, line: str
 ) -> None:
     """One stretch of a run of this kind of network."""
     if settings.compilation_cache:

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,19 @@ from gongzhu_jax.evaluation.fingerprint import Fingerprints
 from gongzhu_jax.evaluation.match_records import MatchStore, Recorder
 from gongzhu_jax.files import write_whole
 
-RUNS = ROOT / "runs"
-RESULTS = ROOT / "results"
-PICTURES = ROOT / "docs"
 RECORDS = "records"
+
+
+@dataclass
+class Places:
+    """The folders that results are written to and read from; tests have their own."""
+
+    runs: Path = ROOT / "runs"
+    results: Path = ROOT / "results"
+    pictures: Path = ROOT / "docs"
+
+
+PLACES = Places()
 
 
 class Workplace:
@@ -27,22 +36,22 @@ class Workplace:
 
     def __init__(self, command: str, publish: bool = False, allow_changes: bool = False):
         self.command, self.publish, self.allow_changes = command, publish, allow_changes
-        self.runs = RUNS
+        self.runs = PLACES.runs
         self.provenance = provenance(command)
         self._started = time.monotonic()
 
     @property
     def folder(self) -> Path:
-        return RESULTS if self.publish else self.runs
+        return PLACES.results if self.publish else self.runs
 
     @property
     def pictures(self) -> Path:
-        return PICTURES if self.publish else self.runs
+        return PLACES.pictures if self.publish else self.runs
 
     def recorder(self, reuse_published: bool = True) -> Recorder:
         """Plays matches that are not on record. What the published records say is used too, but
         for a report that verifies them."""
-        mine, published = self.runs / RECORDS, RESULTS / RECORDS
+        mine, published = self.runs / RECORDS, PLACES.results / RECORDS
         if self.publish:
             store = MatchStore(published, mine, only_clean=not self.allow_changes)
         else:

@@ -52,12 +52,7 @@ class PlaySettings(KeptSettings):
         as much as a full one."""
         wanted = self.deals if count is None else count
         batch = min(self.batch, 1 << max(wanted - 1, 0).bit_length())
-        return {
-            "seed": self.seed,
-            "rotations": self.rotations,
-            "batch": batch,
-            "chunk": self.chunk,
-        }
+        return {"seed": self.seed, "rotations": self.rotations, "batch": batch, "chunk": self.chunk}
 
 
 def check_file(name: str | None, setting: str, endings: tuple[str, ...]) -> None:

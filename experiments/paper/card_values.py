@@ -55,10 +55,7 @@ def make_measure(network: Network) -> MeasureFn:
         q = visit_once(network, params, key, states)
         measured, lowest = jax.vmap(comparable)(states)
         value = jnp.take_along_axis(q, lowest, axis=1) - q[:, _CARDS]
-        return {
-            "count": measured.astype(jnp.float32),
-            "value": jnp.where(measured, value, 0.0),
-        }
+        return {"count": measured.astype(jnp.float32), "value": jnp.where(measured, value, 0.0)}
 
     return measure
 

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from gongzhu_jax.game.cards import CARD_NAMES, RANK_NAMES, SUIT_NAMES
 
-PLACES = {
+SOURCES = {
     "text": "paper",
     "figure": "read off the paper's figure",
     "logs": "original program's logs",
@@ -28,8 +28,8 @@ class PaperNumber:
     more: Mapping[str, Any] | None = None  # win rates, parameters, Mr. Greed's value
 
     def __post_init__(self) -> None:
-        if self.where not in PLACES:
-            raise ValueError(f"where must be one of {', '.join(PLACES)}, not {self.where!r}")
+        if self.where not in SOURCES:
+            raise ValueError(f"where must be one of {', '.join(SOURCES)}, not {self.where!r}")
 
     @property
     def text(self) -> str:

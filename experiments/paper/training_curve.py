@@ -18,7 +18,7 @@ from typing import Any
 
 from experiments.common.cli import Result, experiment
 from experiments.common.plots import plot_curve
-from experiments.common.results import RESULTS, Workplace, read_result
+from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import PlaySettings
 from experiments.compare import Pairing, play_all
 from gongzhu_jax import players
@@ -76,7 +76,7 @@ def run(settings: CurveSettings, work: Workplace, recorder: Recorder | None = No
         trained |= dict.fromkeys((f"raw network{note}", f"full player{note}"), games_of(name))
     pairings = [Pairing(name, player, greed, settings.deals) for name, player in made.items()]
     records = play_all(pairings, settings, recorder or work.recorder())
-    kept = read_result(RESULTS / "training.json")
+    kept = read_result(PLACES.results / "training.json")
     return {
         "rows": {name: record.summary() for name, record in records.items()},
         "differences": {},

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from experiments.common.blocks import figure, mean_of, with_errors
-from experiments.report.figures import Figure, Line, Section, Table
+from experiments.report.figures import Figure, Line, Table
 
 FAMILIES = {
     "iec": "best IEC",
@@ -45,7 +45,7 @@ def gain(weightings: Weightings, name: str, over: str = "uniform") -> Figure:
     return figure(*with_errors(mean_of("gain"), blocks), digits=4)
 
 
-def section(result: Mapping[str, Any]) -> Section:
+def tables_and_remarks(result: Mapping[str, Any]) -> tuple[list[Table], list[str]]:
     tables = []
     for player, stages in result["stages"].items():
         for family, title in FAMILIES.items():
@@ -69,15 +69,8 @@ def section(result: Mapping[str, Any]) -> Section:
         for player, by_name in result["calibration"].items()
         for name, bins in by_name.items()
     ]
-    return Section(
-        "How likely the true hands are",
-        "Log probability of the true hidden hands per unseen card under each weighting, in nats "
-        "better than uniform, by stage of games of a player against itself. The best of IEC and of "
-        "Bayes is chosen by the very games measured, what is learned is not.",
-        tables,
-        {"belief_quality.png": "Gain over uniform by stage, and calibration"},
-        [f"Expected calibration error: {'; '.join(errors)}."] if errors else [],
-    )
+    remarks = [f"Expected calibration error: {'; '.join(errors)}."] if errors else []
+    return tables, remarks
 
 
 def calibration_error(bins: np.ndarray) -> float:

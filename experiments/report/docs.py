@@ -13,28 +13,27 @@ from pathlib import Path
 from typing import Any
 
 from experiments.common.progress import as_lines, note
-from experiments.common.provenance import ROOT
-from experiments.common.results import PICTURES, RECORDS, RESULTS, read_result
+from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.report.markdown import markdown, markdown_table, pictures
-from experiments.report.sections import MATCHES, MEASURED, section_of, to_be_played
+from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.evaluation.deal_sets import SETS
 from gongzhu_jax.evaluation.match_records import read_record
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.network import weights
 from gongzhu_jax.opponents import card_belief, opponent_model
 
-PAGE = ROOT / "docs" / "results.md"
-PAGES = (PAGE, ROOT / "docs" / "model_card.md", ROOT / "docs" / "arena.md")
+PAGES = ("results.md", "model_card.md", "arena.md")
 TO_BE_RUN = "To be run."
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
 
 
 def of_experiment(name: str) -> str:
     """The section of an experiment as all pages have it."""
-    document = read_result(RESULTS / f"{name}.json")
+    document = read_result(PLACES.results / f"{name}.json")
     section = to_be_played(name) if document is None else section_of(name, document["result"])
     parts = [section.words, *(markdown_table(table) for table in section.tables)]
-    parts += pictures(section, PICTURES, PAGE) if document else []
+    parts += pictures(section, PLACES.pictures, PLACES.pictures / PAGES[0]) if document else []
     parts += [*section.remarks, *([source(document)] if document else [])]
     return "\n\n".join(parts)
 
@@ -55,7 +54,7 @@ def training(name: str, score: str, head: str, digits: int) -> Callable[[], str]
     """The section of a result of `experiments.training_report`."""
 
     def section() -> str:
-        document = read_result(RESULTS / f"{name}.json")
+        document = read_result(PLACES.results / f"{name}.json")
         if document is None:
             return TO_BE_RUN
         result = document["result"]
@@ -78,7 +77,7 @@ def speed(subject: str) -> Callable[[], str]:
     """The section of a subject of `experiments.throughput`."""
 
     def section() -> str:
-        document = read_result(RESULTS / f"throughput_{subject}.json")
+        document = read_result(PLACES.results / f"throughput_{subject}.json")
         if document is None:
             return TO_BE_RUN
         return f"{markdown(as_lines(document['result']['rows']))}\n\n{source(document)}"
@@ -115,7 +114,7 @@ def shipped(path: Path) -> Callable[[], str]:
 
 def arena_load() -> str:
     """Rounds of the arena under load, and all of them."""
-    document = read_result(RESULTS / "arena_load.json")
+    document = read_result(PLACES.results / "arena_load.json")
     if document is None:
         return TO_BE_RUN
     result = document["result"]
@@ -131,10 +130,10 @@ def arena_load() -> str:
 def deal_sets() -> str:
     """The sets of deals, and what is published of each."""
     played: dict[str, set[str]] = {label: set() for label in SETS}
-    for path in sorted((RESULTS / RECORDS).glob("*.json")):
+    for path in sorted((PLACES.results / RECORDS).glob("*.json")):
         record = read_record(path).summary()
         played.setdefault(record["set"], set()).add(" over ".join(record["players"]))
-    for path in sorted(RESULTS.glob("*.json")):
+    for path in sorted(PLACES.results.glob("*.json")):
         config = json.loads(path.read_text()).get("config", {})
         if path.stem in MEASURED and config.get("set") in played:
             played[config["set"]].add(path.stem)
@@ -149,7 +148,7 @@ GAIN_OF_PLAYS = "nats per play better than uniform"
 SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
-    **{name: lambda name=name: of_experiment(name) for name in (*MATCHES, *MEASURED, *SWEEPS)},
+    **{name: lambda name=name: of_experiment(name) for name in (*TEXTS, *SWEEPS)},
     "training": training("training", "wpg", "raw network over Mr. Greed", 1),
     "training-belief": training("training_belief", "gain", GAIN, 4),
     "training-opponent-model": training("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
@@ -176,8 +175,10 @@ def regenerate(page: str) -> str:
 
 
 def rewrite_pages() -> None:
-    for page in PAGES:
-        page.write_text(regenerate(page.read_text()))
+    for name in PAGES:
+        page = PLACES.pictures / name
+        if page.is_file():
+            write_whole(page, regenerate(page.read_text()).encode())
 
 
 def main() -> int:

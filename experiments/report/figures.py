@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from experiments.paper.published import PLACES, PaperNumber
+from experiments.paper.published import SOURCES, PaperNumber
 
 DISAGREES = 3.0
 """Standard errors from the paper's number at which a page says that ours differs."""
@@ -78,10 +78,10 @@ class Table:
     @property
     def _paper_heads(self) -> list[str]:
         used = {number.where for row in self.rows for number in row.paper}
-        return [head for where, head in PLACES.items() if where in used]
+        return [head for where, head in SOURCES.items() if where in used]
 
     def _paper(self, row: Line) -> list[str]:
-        by_place = {PLACES[number.where]: number.text for number in row.paper}
+        by_place = {SOURCES[number.where]: number.text for number in row.paper}
         return [by_place.get(head, "") for head in self._paper_heads]
 
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from omegaconf import OmegaConf
 
 from experiments.common.blocks import deviation_of, figure, mean_of, with_errors
 from experiments.paper import published
@@ -15,62 +17,9 @@ from gongzhu_jax.game.cards import CARD_NAMES
 
 Result = Mapping[str, Any]
 
-MATCHES = {  # comparisons: title, what the first column has, and what was measured
-    "techniques": (
-        "Techniques: US, SS, IEC",
-        "technique",
-        "Points of the paper's player over two Mr. Greeds with uniform (US) or stratified (SS) "
-        "scenarios, with and without IEC; the last line is against US.",
-    ),
-    "strength": (
-        "Strength",
-        "player",
-        "Points over two Mr. Greeds, or where the line says so over another player. scrofa-strong "
-        "draws 128 scenarios by the learned belief, weighs them by belief and opponent model, and "
-        "looks at every legal card once in 64 of them; @belief draws 64 and does without the "
-        "opponent model; @32 draws 32 so, @32-uniform 32 uniformly. scrofa-simple is a player type "
-        "that neither network was trained with.",
-    ),
-    "inputs": (
-        "Standard against averaged input",
-        "input of the policy",
-        "The policy alone, without search, against two Mr. Greeds: with hands guessed at random "
-        "(one-hot) and with 1/3 of every unseen card at each seat.",
-    ),
-    "oracle_gap": (
-        "What knowing the hidden hands would be worth",
-        "what the player knows",
-        "One network against two Mr. Greeds with ever better guesses at the hidden hands, and with "
-        "the true ones; 10 + 2 x legal simulations in every scenario.",
-    ),
-    "openspiel": (
-        "OpenSpiel's IS-MCTS",
-        "match",
-        "OpenSpiel's information-set Monte Carlo tree search, in Python, against two Mr. Greeds: "
-        "a new uniform deal of the hidden hands in each of 100 simulations, one random game from "
-        "each new node, exploration 200 points.",
-    ),
-    "topologies": (
-        "Network topologies",
-        "network",
-        "Every network starts from zero and learns from the same number of games; then its raw "
-        "player meets two Mr. Greeds. ResNet18 is left to scale=paper: on CPUs its convolutions "
-        "take longer than all other experiments together.",
-    ),
-    "training_curve": (
-        "Training curve",
-        "player",
-        "Points over two Mr. Greeds of the classical players, and of the raw network and the full "
-        "player (SS with IEC) with the shipped network.",
-    ),
-    "round_robin": (
-        "Combating results of R, I, G and SZS",
-        "match",
-        "Points of two of the first over two of the second, on the same deals for all pairs. "
-        "scrofa-simple is SZS: stratified scenarios without IEC. epsilon is the paper's "
-        "intransitivity (0 transitive, 1 not), its deviation by bootstrap over deals.",
-    ),
-}
+TEXTS: dict[str, dict[str, str]] = OmegaConf.to_container(  # ty: ignore[invalid-assignment]
+    OmegaConf.load(Path(__file__).with_name("texts.yaml"))
+)
 PICTURES = {
     "oracle_gap": {"oracle_gap.png": "One network with ever better guesses"},
     "training_curve": {"training_curve_full.png": "Raw network and full player by games"},
@@ -107,7 +56,7 @@ def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]
 
 def matches(name: str, result: Result) -> Section:
     """A comparison; `name` finds its title and the paper's numbers."""
-    title, head, words = MATCHES.get(name, (name.replace("_", " "), "match", ""))
+    text = TEXTS.get(name, {"title": name.replace("_", " "), "head": "match", "words": ""})
     more: Mapping[str, Mapping[str, str]] = {}
     if "networks" in result:
         more = {
@@ -121,14 +70,20 @@ def matches(name: str, result: Result) -> Section:
     if result.get("epsilon") is not None:
         epsilon = Figure(result["epsilon"], result["epsilon_sd"], 3)
         lines.append(Line("epsilon", epsilon, paper_numbers(name, "epsilon")))
-    tables = [Table(head, lines)]
+    tables = [Table(text["head"], lines)]
     paired = [
         Line(pair, Figure(of["mean"], of["standard_error"]), cells={"deals": str(of["deals"])})
         for pair, of in result["differences"].items()
     ]
     if paired:
         tables.append(Table("difference, paired by deal", paired))
-    return Section(title, words, tables, PICTURES.get(name, {}), _remarks(name, lines))
+    pictures = PICTURES.get(name, {})
+    return Section(text["title"], text["words"], tables, pictures, _remarks(name, lines))
+
+
+def _section(name: str, tables: Sequence[Table] = (), **more: Any) -> Section:
+    text = TEXTS[name]
+    return Section(text["title"], text["words"], tables, **more)
 
 
 def _remarks(name: str, lines: Sequence[Line], always: bool = False) -> list[str]:
@@ -162,19 +117,12 @@ def card_statistics(result: Result) -> Section:
         if known.sum() > 2 and value[known].std() > 0:
             correlation = np.corrcoef(value[known], theirs[known])[0, 1]
             remarks.append(f"{caption}: ours and the paper's correlate with {correlation:.2f}.")
-    return Section(
-        "Correction factor and spread of values by card",
-        f"Positions with a choice in {result['games']} games of self-play, with errors over games. "
-        "The paper calls the second figure a variance and does not say of what; ours is the "
-        "standard deviation of the value of playing the card against the mean of the legal cards, "
-        "by the value network, which knows all hands, and by the policy, which does not.",
-        tables,
-        {
-            "cards_factor.png": "Mean correction factor by card",
-            "cards_spread.png": "Spread of values by card",
-        },
-        [*remarks, known_reason("card_statistics")],
-    )
+    pictures = {
+        "cards_factor.png": "Mean correction factor by card",
+        "cards_spread.png": "Spread of values by card",
+    }
+    remarks += [f"{result['games']} games.", known_reason("card_statistics")]
+    return _section("card_statistics", tables, pictures=pictures, remarks=remarks)
 
 
 def card_values(result: Result) -> Section:
@@ -188,15 +136,8 @@ def card_values(result: Result) -> Section:
             "positions": f"{count[card]:.0f}",
         }
         lines.append(Line(name, figure(value[card], error[card]), paper, cells))
-    return Section(
-        "Card values: Mr. Greed and the network",
-        "What it is worth, in points, to still have the card instead of the lowest one of its "
-        "suit: Q(discarding the lowest) - Q(discarding the card), in positions where the player "
-        "cannot follow suit, holds both, and has not seen SQ, DJ or C10, the key card of that "
-        "suit. Negative: a burden.",
-        [Table("card", lines)],
-        remarks=_remarks("card_values", lines),
-    )
+    remarks = _remarks("card_values", lines)
+    return _section("card_values", [Table("card", lines)], remarks=remarks)
 
 
 def irrelevant_cards(result: Result) -> Section:
@@ -225,16 +166,7 @@ def irrelevant_cards(result: Result) -> Section:
                     )
         tables.append(Table("factor of", lines, f"Without and with {irrelevant}"))
     tables.append(_most_irrelevant(result["blocks"]))
-    return Section(
-        "Irrelevant cards",
-        "Correction factors of guessed cards with and without a card that should not matter. The "
-        "paper gives the guessed cards but not the game: ours are means over random positions in "
-        "which the second player of the first trick follows suit with them, so the factors "
-        "themselves cannot be those of the paper; what compares is how little they change. Below, "
-        "a search by the paper's definition: mean absolute changes of correction factors when a "
-        "card is exchanged for one of another suit.",
-        tables,
-    )
+    return _section("irrelevant_cards", tables)
 
 
 def _most_irrelevant(blocks: Mapping[str, Any], listed: int = 10) -> Table:
@@ -292,14 +224,7 @@ def worked_examples(result: Result) -> Section:
             for card, values in sorted(example["q"].items(), key=lambda item: -np.mean(item[1]))
         ]
         tables.append(Table("card", candidates, f"{name}: Q in points"))
-    return Section(
-        "Worked examples",
-        "ScrofaZero's decisions in positions from a notebook of the original program, repeated "
-        "with different draws. The score is the product of the correction factors, over the "
-        "placements of the second key card. The original played CQ in the first position and S3 in the third.",
-        tables,
-        remarks=_remarks("worked_examples", every),
-    )
+    return _section("worked_examples", tables, remarks=_remarks("worked_examples", every))
 
 
 def _estimate(values: Sequence[float], digits: int = 1) -> Figure:
@@ -320,24 +245,16 @@ def classical(result: Result) -> Section:
         deviation, _ = with_errors(deviation_of("points", "square"), blocks)
         cells = {"sd": f"{deviation:.1f}", "if a lone C10 counts 0": plain.text}
         lines.append(Line(name, points, paper_numbers("classical", name), cells))
-    return Section(
-        "Points of a seat",
-        "Points of one player in one game at tables of classical players; every hand visits every "
-        f"seat. {result['deals']} deals.",
-        [Table("seat of", lines)],
-        remarks=_remarks("classical", lines),
-    )
+    remarks = [f"{result['deals']} deals.", *_remarks("classical", lines)]
+    return _section("classical", [Table("seat of", lines)], remarks=remarks)
 
 
 def input_figures(result: Result) -> Section:
-    return Section(
-        "The network's input",
-        "Drawn from the code's own encoding of the first worked example.",
-        pictures={
-            "input_diffuse.png": "Diffuse technique: the cards of the trick",
-            "input_averaged.png": "Averaged input: the hands",
-        },
-    )
+    pictures = {
+        "input_diffuse.png": "Diffuse technique: the cards of the trick",
+        "input_averaged.png": "Averaged input: the hands",
+    }
+    return _section("input_figures", pictures=pictures)
 
 
 def sweep(name: str, result: Result) -> Section:
@@ -362,9 +279,11 @@ def sweep(name: str, result: Result) -> Section:
 
 
 def belief_quality(result: Result) -> Section:
-    from experiments.report.belief import section
+    from experiments.report.belief import tables_and_remarks
 
-    return section(result)
+    tables, remarks = tables_and_remarks(result)
+    pictures = {"belief_quality.png": "Gain over uniform by stage, and calibration"}
+    return _section("belief_quality", tables, pictures=pictures, remarks=remarks)
 
 
 def to_be_played(name: str) -> Section:
@@ -373,7 +292,7 @@ def to_be_played(name: str) -> Section:
         Line(row, None, paper_numbers(name, row), {"ours": "to be played"})
         for row in paper_rows(name)
     ]
-    title = MATCHES[name][0] if name in MATCHES else name.replace("_", " ").capitalize()
+    title = TEXTS[name]["title"] if name in TEXTS else name.replace("_", " ").capitalize()
     words = "To be played: `python -m experiments.reproduce scale=final publish=true`."
     return Section(title, words, [Table("", lines)] if lines else [])
 

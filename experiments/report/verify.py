@@ -84,6 +84,10 @@ class Verification:
         return Verdict(name, fine, words)
 
     @property
+    def agrees(self) -> bool:
+        return all(verdict.agrees for verdict in self.verdicts)
+
+    @property
     def summary(self) -> str:
         """The line at the top of the report."""
         wrong = [verdict for verdict in self.verdicts if not verdict.agrees]

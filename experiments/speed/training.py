@@ -23,10 +23,7 @@ BATCHES = (64, 128, 256, 512, 1024)
 
 
 def run(
-    presets: Mapping[str, int] | None = None,
-    rounds: int = 3,
-    seconds: float = 1.0,
-    seed: int = 0,
+    presets: Mapping[str, int] | None = None, rounds: int = 3, seconds: float = 1.0, seed: int = 0
 ) -> dict[str, Any]:
     """One row for each preset; `presets` maps their names to how often an epoch is measured."""
     mesh = runtime.games_mesh()
