@@ -33,7 +33,7 @@ class AnalyseSettings:
     file: str
     player: str
     options: dict[str, Any] = field(default_factory=dict)
-    seed: int
+    seed: int  # of the player's choices
     output: str
 
 

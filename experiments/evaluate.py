@@ -23,10 +23,12 @@ from gongzhu_jax.evaluation.match_records import Recorder
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateSettings(PlaySettings):
-    player: str
-    opponent: str
+    player: str  # a player by name, or module:function for your own
+    opponent: str  # the same for the other team
     player_options: dict[str, Any] = field(default_factory=dict)
-    opponent_options: dict[str, Any] = field(default_factory=dict)
+    opponent_options: dict[str, Any] = field(
+        default_factory=dict
+    )  # options of the opponent, as player_options
     records: str | None
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceSettings:
-    name: str
+    name: str  # of the scale
     minutes: dict[str, float] = field(default_factory=dict)
     steps: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None

@@ -63,8 +63,8 @@ MULTIRUN = ("-m", "--multirun")
 class SweepSettings(PlaySettings):
     name: str
     title: str | None
-    player: str
-    opponent: str
+    player: str  # a player by name, or module:function for your own
+    opponent: str  # the same for the other team
     checkpoint: str | None
     scenarios: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, Any] = field(default_factory=dict)

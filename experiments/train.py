@@ -3,10 +3,11 @@
 Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started again.
 """
 
+import functools
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from jax.experimental import multihost_utils
 from rich.console import Console
 
 from experiments.common.cli import DONE, command, load_settings
+from experiments.common.loggers import Logger, check_loggers, start_loggers
 from experiments.common.plots import plot_training
-from experiments.common.progress import progress
+from experiments.common.progress import note, progress
 from experiments.common.provenance import commit
+from experiments.common.run_summary import run_summary
 from experiments.common.settings import check_run_folder
 from experiments.common.tracking import RunLog, curve_points, read_log
 from gongzhu_jax import players, runtime
@@ -41,19 +44,21 @@ from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, Traini
 class TrainSettings:
     directory: str
     start: str | None
-    epochs: int
-    seed: int
+    epochs: int  # of self-play and learning; the learning rate reaches its end with the last
+    seed: int  # of deals, play and the network's first parameters
     network: NetworkConfig = field(default_factory=NetworkConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
-    evaluate_every: int
+    evaluate_every: int  # epochs between evaluations
     evaluate_deals: int
-    checkpoint_every: int
+    checkpoint_every: int  # epochs between checkpoints
     compilation_cache: str | None
     distributed: bool
+    loggers: list[str]
 
     def __post_init__(self) -> None:
+        check_loggers(self.loggers)
         if self.evaluate_deals < 0:
             raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
         check_run_folder(self.directory)
@@ -150,7 +155,8 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
         )
 
     what = f"epochs of {config.selfplay.games} games"
-    rows = run_logged(start, directory, config.epochs, what, "wpg", _summary)
+    loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
+    rows = run_logged(start, directory, config.epochs, what, "wpg", _summary, loggers)
     if rows:
         plot_training(curve_points(rows), rows, directory / "curve.png")
     return rows
@@ -163,11 +169,13 @@ def run_logged(
     what: str,
     score: str,
     summary: Callable[[Mapping[str, float]], str],
+    loggers: Callable[[], Sequence[Logger]] = tuple,
 ) -> list[dict[str, float]]:
     """A stretch of a run with progress, log and a clean stop; returns the log so far.
 
     `start` is called with `on_start`, `on_epoch` and `should_stop` of `run_epochs` and returns the
-    state at the end. Rows that have `score` are also printed, by `summary`.
+    state at the end. Rows that have `score` are also printed, by `summary`; `loggers` starts those
+    that the log is sent to as well.
     """
     first_process = jax.process_index() == 0
     console = Console(stderr=True)
@@ -181,7 +189,7 @@ def run_logged(
             if row["epoch"]:
                 console.print(f"going on from epoch {row['epoch']} in {directory}")
             if first_process:
-                log = RunLog(directory, int(row["epoch"]))
+                log = RunLog(directory, int(row["epoch"]), loggers())
             advance(int(row["epoch"]), epochs)
 
         def on_epoch(row: Mapping[str, float]) -> None:
@@ -199,7 +207,10 @@ def run_logged(
     if log is None:
         return []
     log.__exit__(None, None, None)
-    return read_log(log.path)
+    rows = read_log(log.path)
+    for text in run_summary(rows, directory, epochs, score) if rows else ():
+        note(text)
+    return rows
 
 
 def _summary(row: Mapping[str, float]) -> str:

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_type_hints
 
 import hydra
 import jax
@@ -27,6 +27,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
+from experiments.common.explain import CONFIGS, command_options, help_text
 from experiments.common.progress import note, print_table
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
@@ -34,11 +35,13 @@ from experiments.report.sections import Section, section_of
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
 
-CONFIGS = Path(__file__).parent.parent.parent / "configs"
 DONE, BAD_SETTINGS, INTERRUPTED = 0, 2, 130
 MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only", "compilation_cache")
 """Beside groups, all that may be said on the command line of what is published: other settings
 must be in a committed file."""
+
+SETTINGS: dict[str, type] = {}
+"""The settings of every command that has been imported, by its name."""
 
 S = TypeVar("S")
 K = TypeVar("K", bound=KeptSettings)
@@ -56,6 +59,7 @@ def command(
 ) -> Callable[[Callable[[S, str], int]], Command]:
     """Makes a command of a function of (settings, command line) that returns an exit code;
     `rewrite` turns arguments that people like to write into settings."""
+    SETTINGS[name] = settings
     ConfigStore.instance().store(f"{name.rpartition('/')[2]}_schema", open_config(settings))
 
     def decorate(run: Callable[[S, str], int]) -> Command:
@@ -75,8 +79,9 @@ def _run(
     run: Callable[[Any, str], int], name: str, settings: type, words: Sequence[str], line: str
 ) -> int:
     flags = [word for word in words if word.startswith("-")]
-    if "--help" in flags:
+    if {"--help", "-h"} & set(flags):
         print(sys.modules[run.__module__].__doc__)
+        print(help_text(command_options(name, settings, compose(name, []))))
         return DONE
     if flags and flags[0].partition("=")[0] == "--cfg":
         kept = [word for word in words if word not in (*flags, "job")]
@@ -203,7 +208,10 @@ def _open(node: DictConfig) -> None:
     """Lets the command line change a node: frozen classes make read-only ones, and plain dicts
     (the options of players) would take no new keys."""
     OmegaConf.set_readonly(node, False)
+    types = get_type_hints(OmegaConf.get_type(node))
     for name in node:
+        if OmegaConf.is_missing(node, name) and is_dataclass(types.get(str(name))):
+            node[name] = OmegaConf.structured(types[str(name)])
         child = None if OmegaConf.is_missing(node, name) else node[name]
         if isinstance(child, DictConfig) and OmegaConf.get_type(child) is dict:
             OmegaConf.set_struct(child, False)

@@ -1,14 +1,16 @@
 """Trainings on games of a mixture of players: what those of the belief and of the opponent model
 share."""
 
+import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
+from experiments.common.loggers import check_loggers, start_loggers
 from experiments.common.provenance import commit
 from experiments.common.settings import check_run_folder
 from experiments.train import run_logged, starting_point
@@ -42,8 +44,10 @@ class MixtureSettings:
     schedule: Schedule
     chunk: int | None
     compilation_cache: str | None
+    loggers: list[str]
 
     def __post_init__(self) -> None:
+        check_loggers(self.loggers)
         check_run_folder(self.directory)
         if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
@@ -120,7 +124,8 @@ def run_training(
         )
 
     what = f"epochs of {config.games} games"
-    run_logged(start, directory, config.epochs, what, "gain", _summary)
+    loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
+    run_logged(start, directory, config.epochs, what, "gain", _summary, loggers)
 
 
 def _summary(row: Mapping[str, float]) -> str:

@@ -14,7 +14,7 @@ from gongzhu_jax.evaluation.seatings import SeatingOptions
 class KeptSettings:
     """Where a result goes."""
 
-    seed: int
+    seed: int  # of the players' choices
     output: str | None
     publish: bool
     allow_changes: bool
@@ -28,7 +28,7 @@ class PlaySettings(KeptSettings):
     """On which deals games are played, and how."""
 
     set: str
-    deals: int
+    deals: int  # how many deals are played, each `rotations` times
     rotations: int
     batch: int
     chunk: int | None

@@ -1,4 +1,4 @@
-"""Logs of a run: one JSON line per epoch, and the same numbers for TensorBoard."""
+"""Logs of a run: one JSON line per epoch; TensorBoard and other loggers get the same numbers."""
 
 import json
 import os
@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 
 from tensorboardX import SummaryWriter
+
+from experiments.common.loggers import Logger
 
 LOG_NAME = "log.jsonl"
 
@@ -18,11 +20,14 @@ class RunLog:
     run that was killed and resumed reads as that of one that was not.
     """
 
-    def __init__(self, directory: str | Path, start_epoch: int):
+    def __init__(
+        self, directory: str | Path, start_epoch: int, loggers: Sequence[Logger] = ()
+    ) -> None:
         self.path = Path(directory) / LOG_NAME
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _keep_until(self.path, start_epoch)
         self._file = self.path.open("a")
+        self._loggers = loggers
         self._board = SummaryWriter(
             str(self.path.parent / "tensorboard"), purge_step=start_epoch + 1, flush_secs=20
         )
@@ -38,6 +43,8 @@ class RunLog:
     ) -> None:
         self._file.close()
         self._board.close()
+        for logger in self._loggers:
+            logger.close()
 
     def write(self, row: Mapping[str, float]) -> None:
         self._file.write(json.dumps(row) + "\n")
@@ -45,6 +52,8 @@ class RunLog:
         for name, value in row.items():
             if name != "epoch":
                 self._board.add_scalar(name, value, int(row["epoch"]))
+        for logger in self._loggers:
+            logger.write(row)
 
 
 def curve_points(rows: Sequence[Mapping[str, float]], score: str = "wpg") -> list[dict[str, float]]:

@@ -33,7 +33,7 @@ from gongzhu_jax.training import Schedule, TrainingConfig, train
 
 @dataclass(frozen=True, kw_only=True)
 class TopologiesSettings(PlaySettings):
-    networks: list[str]
+    networks: list[str]  # names of networks, as network.name of train
     recipe: str
     epochs: int
     games: int

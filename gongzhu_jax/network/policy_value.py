@@ -140,7 +140,7 @@ PRECISIONS = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
 class NetworkConfig:
     """Which network; `width`, `blocks` and `stem` are for `compact` only."""
 
-    name: str = "compact"
+    name: str = "compact"  # compact, fc16, fc24 or resnet18; the last three are the paper's
     width: int = 256  # width of the skip blocks
     blocks: int = 4  # skip blocks of two layers each
     stem: int = 512  # width of the first layer

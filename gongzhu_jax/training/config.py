@@ -34,11 +34,11 @@ class LearnerConfig:
     review: int = 3  # epochs of games learnt from at a time: the new one and the ones before
     passes: int = 3  # passes over them per epoch
     minibatch: int = 64  # positions per update
-    learning_rate: float = 1e-3
+    learning_rate: float = 1e-3  # of Adam at the start
     final_learning_rate: float = 1e-3  # reached by cosine decay at the last epoch
-    adam_b1: float = 0.3
-    adam_b2: float = 0.999
-    adam_eps: float = 1e-7
+    adam_b1: float = 0.3  # decay of the mean of gradients
+    adam_b2: float = 0.999  # decay of the mean of squared gradients
+    adam_eps: float = 1e-7  # added to the root of the latter
     weight_decay: float = 1e-4  # as an L2 term of the gradient
     value_loss: str = "absolute"  # "absolute" (paper) or "rmse" of the minibatch (original runs)
     value_weight: float = 0.03  # lambda of the loss

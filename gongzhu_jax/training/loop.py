@@ -24,8 +24,8 @@ ReportFn = Callable[[Mapping[str, float]], None]
 class Schedule:
     """How often, in epochs, things happen that do not change the result of a run."""
 
-    evaluate_every: int = 50
-    checkpoint_every: int = 10
+    evaluate_every: int = 50  # epochs between evaluations
+    checkpoint_every: int = 10  # epochs between checkpoints
 
     def __post_init__(self) -> None:
         if self.evaluate_every < 1 or self.checkpoint_every < 1:
