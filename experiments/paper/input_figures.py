@@ -47,9 +47,7 @@ def inputs(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def draw_pair(
-    rows: list[tuple[np.ndarray, str]], labels: tuple[str, ...], path: str | Path
-) -> None:
+def draw_pair(rows: list[tuple[np.ndarray, str]], labels: tuple[str, ...], path: Path) -> None:
     """Two blocks of cells below each other, with the names of the cards."""
     with drawing(path, 2, figsize=(12, 4.2)) as panels:
         for axes, (cells, title) in zip(panels, rows, strict=True):
