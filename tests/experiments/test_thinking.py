@@ -237,7 +237,7 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     ]
     arguments += [
         f"picture={picture}",
-        "kinds=[raw]",
+        "players=[raw]",
         "scenarios=6",
         "scenarios_of_opponent_model=6",
         "iec=[0.05]",
