@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 from rich.console import Console
 
 from experiments.common.cli import DONE, command
@@ -23,13 +22,9 @@ from experiments.common.plots import plot_analysis
 from experiments.common.progress import as_lines, print_table
 from experiments.common.settings import check_folder
 from gongzhu_jax import players
-from gongzhu_jax.errors import PlayerError, RecordError
+from gongzhu_jax.errors import RecordError
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import PublicView, env, make_view, render, replay_checked, view
-from gongzhu_jax.game.cards import CARD_NAMES, POINT_CARDS
-from gongzhu_jax.inference.decision import Decision, effective_sample_size
-from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
-from gongzhu_jax.players import scrofazero
 from gongzhu_jax.players.protocol import Player
 
 
@@ -65,46 +60,8 @@ def read_position(path: str | Path) -> PublicView:
 
 def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
     """All that `player` thinks of a position, as plain types."""
-    if int(position.to_move) != int(position.seat):
-        raise PlayerError(f"it is the turn of seat {position.to_move}, not of seat {position.seat}")
-    decision = scrofazero.decision_of(player, position, jax.random.key(seed))
-    decision = jax.tree.map(np.asarray, decision)
-    error = np.asarray(q_standard_error(decision))[0]
-    believed = np.asarray(believed_holders(decision.scenarios.holder, decision.weight))[0]
-    hidden = [c for c in POINT_CARDS.tolist() if believed[c].sum() > 0 and not position.hand[c]]
-    size = float(effective_sample_size(decision.weight[0]))
-    return {
-        "player": player.name,
-        "config": asdict(player.config),
-        "seat": int(position.seat),
-        "card": CARD_NAMES[int(decision.card[0])],
-        "candidates": _candidates(decision, error),
-        "scenarios": _scenarios(decision, int(position.seat)),
-        "effective_sample_size": size,
-        "believed_owners": {CARD_NAMES[c]: believed[c].round(4).tolist() for c in hidden},
-    }
-
-
-def _candidates(decision: Decision, error: np.ndarray) -> list[dict[str, Any]]:
-    q = decision.q[0]
-    cards = sorted(np.flatnonzero(np.isfinite(q)).tolist(), key=lambda card: -q[card])
-    return [
-        {"card": CARD_NAMES[card], "q": float(q[card]), "standard_error": float(error[card])}
-        for card in cards
-    ]
-
-
-def _scenarios(decision: Decision, seat: int) -> list[dict[str, Any]]:
-    rows = []
-    for number in np.flatnonzero(decision.scenarios.valid[0]):
-        holder = decision.scenarios.holder[0, number]
-        hands = {
-            f"seat {other}": " ".join(CARD_NAMES[c] for c in np.flatnonzero(holder == other))
-            for other in range(4)
-            if other != seat
-        }
-        rows.append({"weight": float(decision.weight[0, number]), **hands})
-    return sorted(rows, key=lambda row: -row["weight"])
+    explanation = players.explain(player, position, jax.random.key(seed))
+    return {**explanation, "config": asdict(player.config)}
 
 
 def with_file(arguments: Sequence[str]) -> list[str]:

@@ -105,14 +105,19 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
     module = import_module(f"experiments.{config.replace('/', '.')}")
     kind = inspect.signature(module.run).parameters["settings"].annotation
     known = {field.name for field in fields(kind)}
-    changes = {"publish": settings.publish, "allow_changes": settings.allow_changes}
-    changes |= settings.steps[name]
+    changes: dict[str, Any] = {
+        "publish": settings.publish,
+        "allow_changes": settings.allow_changes,
+        **settings.steps[name],
+    }
     if settings.checkpoint is not None and "checkpoint" in known:
         changes["checkpoint"] = settings.checkpoint
     elif settings.checkpoint is not None and "checkpoints" in known:
         changes["checkpoints"] = [settings.checkpoint]
     try:
-        made = to_settings(OmegaConf.merge(compose(config, arguments), changes), kind)
+        chosen = compose(config, arguments)
+        chosen.merge_with(changes)
+        made = to_settings(chosen, kind)
     except OmegaConfBaseException as error:
         raise ConfigError(f"steps.{name}: {str(error).splitlines()[0]}") from error
     return Step(name, made, module.run, getattr(module, "draw", None))
