@@ -16,8 +16,8 @@ test-all: $(READY) lint chromium  ## the slow tests too
 docs: $(READY)  ## the documentation site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-reproduce: $(READY)  ## every table and figure of the paper; scale=quick, paper or final
-	$(BIN)/python -m experiments.reproduce scale=$(scale)
+reproduce: $(READY)  ## verifies the published figures; scale=quick, final or paper; publish=true
+	$(BIN)/python -m experiments.reproduce scale=$(scale) $(if $(publish),publish=$(publish))
 
 arena: $(READY)  ## people, programs and our players at tables, in the browser
 	$(BIN)/python -m gongzhu_jax.arena

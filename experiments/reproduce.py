@@ -15,15 +15,17 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import jax
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
-from experiments.common.cli import DONE, Result, command, load_settings
+from experiments.common.cli import DONE, Result, command, compose, to_settings
 from experiments.common.progress import in_words, note, progress
 from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, RECORDS, Workplace, read_result
@@ -101,33 +103,24 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
     """The experiment of that name, as `settings` want it."""
     config, arguments = STEPS[name]
     module = import_module(f"experiments.{config.replace('/', '.')}")
-    signature = inspect.signature(module.run)
-    kind = signature.parameters["settings"].annotation
-    changes = [f"{key}={_word(value)}" for key, value in _dotted(settings.steps[name])]
-    if settings.publish:
-        changes.append("publish=true")
-    known = {f.name for f in kind.__dataclass_fields__.values()}
+    kind = inspect.signature(module.run).parameters["settings"].annotation
+    known = {field.name for field in fields(kind)}
+    changes: dict[str, Any] = {
+        "publish": settings.publish,
+        "allow_changes": settings.allow_changes,
+        **settings.steps[name],
+    }
     if settings.checkpoint is not None and "checkpoint" in known:
-        changes.append(f"checkpoint='{settings.checkpoint}'")
+        changes["checkpoint"] = settings.checkpoint
     elif settings.checkpoint is not None and "checkpoints" in known:
-        changes.append(f"checkpoints=['{settings.checkpoint}']")
-    made = load_settings(config, kind, [*arguments, *changes])
+        changes["checkpoints"] = [settings.checkpoint]
+    try:
+        chosen = compose(config, arguments)
+        chosen.merge_with(changes)
+        made = to_settings(chosen, kind)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"steps.{name}: {str(error).splitlines()[0]}") from error
     return Step(name, made, module.run, getattr(module, "draw", None))
-
-
-def _dotted(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tree.items():
-        if isinstance(value, Mapping):
-            yield from _dotted(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _word(value: Any) -> str:
-    """A value as it is written on a command line."""
-    if isinstance(value, list):
-        return f"[{','.join(map(_word, value))}]"
-    return "null" if value is None else str(value)
 
 
 class Clock:

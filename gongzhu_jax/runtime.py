@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ GAMES = "games"
 def use_cpu_cores(count: int | None = None) -> None:
     """Shows each CPU core to jax as a device, so that all of them work on one batch.
 
-    To be called before anything touches a device. No effect where an accelerator is found.
+    To be called before anything touches a device. No effect where there is an accelerator.
     """
     jax.config.update("jax_num_cpu_devices", count or available_cores())
 
@@ -48,7 +48,7 @@ def user_cache() -> Path:
 
 
 @contextmanager
-def usual_promotion() -> Iterator[None]:
+def usual_promotion() -> Generator[None]:
     """For calls of libraries that mix types and ranks, where the program, as our tests do, forbids
     that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):

@@ -41,7 +41,7 @@ class MixtureSettings:
     training: dict[str, Any] = field(default_factory=dict)
     held_out: str
     held_out_games: int
-    schedule: Schedule
+    schedule: Schedule = field(default_factory=Schedule)
     chunk: int | None
     compilation_cache: str | None
     loggers: list[str]

@@ -22,8 +22,8 @@ import jax
 import jax.numpy as jnp
 
 from experiments.common.blocks import in_blocks
-from experiments.common.card_plots import plot_by_card
 from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_by_card
 from experiments.common.positions import (
     MeasureFn,
     PositionSettings,

@@ -11,13 +11,10 @@ import sys
 from pathlib import Path
 
 import jax
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
 from experiments.common.cli import Result, experiment
+from experiments.common.plots import drawing
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
 from experiments.paper.worked_examples import EXAMPLES
@@ -50,22 +47,21 @@ def inputs(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def draw_pair(
-    rows: list[tuple[np.ndarray, str]], labels: tuple[str, ...], path: str | Path
-) -> None:
+def draw_pair(rows: list[tuple[np.ndarray, str]], labels: tuple[str, ...], path: Path) -> None:
     """Two blocks of cells below each other, with the names of the cards."""
-    figure, panels = plt.subplots(2, 1, figsize=(12, 4.2))
-    for axes, (cells, title) in zip(panels, rows, strict=True):
-        axes.pcolormesh(cells, cmap="Greens", vmin=0, vmax=1.2, edgecolors="0.85", linewidth=0.3)
-        axes.invert_yaxis()
-        margin = (cells.shape[1] - NUM_CARDS) // 2
-        axes.set_xticks(np.arange(NUM_CARDS) + margin + 0.5, CARD_NAMES, rotation=90, fontsize=6)
-        axes.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=8)
-        axes.tick_params(length=0)
-        axes.set_title(title, fontsize=10, loc="left")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    with drawing(path, 2, figsize=(12, 4.2)) as panels:
+        for axes, (cells, title) in zip(panels, rows, strict=True):
+            axes.pcolormesh(
+                cells, cmap="Greens", vmin=0, vmax=1.2, edgecolors="0.85", linewidth=0.3
+            )
+            axes.invert_yaxis()
+            margin = (cells.shape[1] - NUM_CARDS) // 2
+            axes.set_xticks(
+                np.arange(NUM_CARDS) + margin + 0.5, CARD_NAMES, rotation=90, fontsize=6
+            )
+            axes.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=8)
+            axes.tick_params(length=0)
+            axes.set_title(title, fontsize=10, loc="left")
 
 
 def run(settings: KeptSettings, work: Workplace) -> Result:

@@ -12,7 +12,7 @@ repeat, holders of the key cards, score, normalised weight; and `q` by card and 
 
 import functools
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -61,7 +61,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 class WorkedSettings(KeptSettings):
     checkpoint: str | None
     repeats: int
-    search: SearchConfig
+    search: SearchConfig = field(default_factory=SearchConfig)
 
     def __post_init__(self) -> None:
         super().__post_init__()

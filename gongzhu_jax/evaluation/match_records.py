@@ -246,7 +246,8 @@ class Recorder:
         done = 0 if record is None else len(record.margins)
         # A batch that is not full costs as much as a full one, so few deals get a small one.
         batch = min(options.get("batch", 256), 1 << (count - done - 1).bit_length())
-        seating = match_seating(player, opponent, **{**options, "batch": batch})
+        options["batch"] = batch
+        seating = match_seating(player, opponent, **options)
         seating.compile()
         while done < count:
             if self.should_stop():

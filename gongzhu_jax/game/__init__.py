@@ -16,7 +16,7 @@ from gongzhu_jax.game.env import (
 )
 from gongzhu_jax.game.render import render
 from gongzhu_jax.game.replay import replay, replay_checked
-from gongzhu_jax.game.view import PublicView, legal_mask, make_view, view
+from gongzhu_jax.game.view import PublicView, check_view, legal_mask, make_view, view
 
 __all__ = [
     "RULES_VERSION",
@@ -25,6 +25,7 @@ __all__ = [
     "card_id",
     "card_ids",
     "card_names",
+    "check_view",
     "deal",
     "from_owners",
     "is_terminal",

@@ -27,7 +27,7 @@ PLAY = ("deals=4", "batch=4", "chunk=null")
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Players of different options count as different ones, though few play differently."""
-    monkeypatch.setattr(sweep, "program_digest", lambda player: repr(player.config))
+    monkeypatch.setattr(sweep, "program_digest", lambda player: f"{player.name} {player.config}")
 
 
 def cells(folder: Path, name: str = "grid") -> list[dict[str, Any]]:
