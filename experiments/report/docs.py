@@ -15,6 +15,7 @@ from typing import Any
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.report.markdown import markdown, markdown_table, pictures
+from experiments.report.readme import first_table
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.evaluation.deal_sets import SETS
@@ -23,7 +24,7 @@ from gongzhu_jax.files import write_whole
 from gongzhu_jax.network import weights
 from gongzhu_jax.opponents import card_belief, opponent_model
 
-PAGES = ("results.md", "model_card.md", "arena.md")
+PAGES = ("results.md", "model_card.md", "arena.md", "index.md", "../README.md", "../README.zh.md")
 TO_BE_RUN = "To be run."
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
 
@@ -158,6 +159,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "arena-load": arena_load,
     "deal-sets": deal_sets,
+    "first-table": first_table,
 }
 
 

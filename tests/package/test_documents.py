@@ -1,0 +1,63 @@
+"""What the first pages show works as it is shown, and every link leads somewhere."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+OUTSIDE_DOCS = ("README.md", "README.zh.md", "CONTRIBUTING.md")
+
+
+def run(code: str) -> str:
+    """What a script prints, with jax on the watch for keys that are used twice."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"JAX_DEBUG_KEY_REUSE": "1", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_first_snippet_uses_each_key_once() -> None:
+    points = [float(word) for word in run(SNIPPETS[0]).strip(" []\n").split()]
+    assert len(points) == 4
+    assert all(-150 < mean < 0 for mean in points)  # random players lose points
+
+
+def test_second_snippet_prints_a_card() -> None:
+    assert '"scrofa-strong"' in SNIPPETS[1]
+    assert run(SNIPPETS[1].replace("scrofa-strong", "if")) in ("S3\n", "SQ\n")
+
+
+@pytest.mark.parametrize("name", OUTSIDE_DOCS)
+def test_links_of_pages_outside_the_site(name: str) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / name).read_text())
+    assert len(links) > 2
+    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert missing == []
+
+
+def test_site_builds_without_warnings(tmp_path: Path) -> None:
+    """Links, anchors and names of documented objects are checked by the build."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    page = (tmp_path / "reference" / "game" / "index.html").read_text()
+    assert "make_view" in page
+    assert (tmp_path / "notebooks" / "first_game" / "index.html").exists()
