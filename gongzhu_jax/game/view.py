@@ -132,7 +132,7 @@ def make_view(
       plays: all cards played since the start of the game, in order.
 
     Raises:
-      CardError, DealError or IllegalPlayError, saying which card or play and why.
+      GongzhuError: a CardError, DealError or IllegalPlayError, saying which card or play and why.
     """
     checks.check_seat(seat, "seat")
     checks.check_seat(leader, "leader")
@@ -151,7 +151,7 @@ def check_view(view: PublicView) -> None:
     as it follows. For views from outside that were not made by `make_view`.
 
     Raises:
-      CardError, DealError or IllegalPlayError, saying what is wrong.
+      GongzhuError: a CardError, DealError or IllegalPlayError, saying what is wrong.
     """
     plays = np.asarray(view.plays)[: int(view.stage)].tolist()
     hand = np.flatnonzero(np.asarray(view.hand)).tolist()

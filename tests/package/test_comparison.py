@@ -8,7 +8,7 @@ PAGE = (ROOT / "docs" / "comparison.md").read_text()
 
 
 def test_every_claim_names_a_page_or_a_test() -> None:
-    rows = [line.split(" | ")[-1] for line in PAGE.splitlines() if line.startswith("| ")]
+    rows = [line.split(" | ")[1] for line in PAGE.splitlines() if line.startswith("| ")]
     claims = [row for row in rows if not row.startswith(("gongzhu_jax", "one game"))]
     assert len(claims) > 10
     for claim in claims:
