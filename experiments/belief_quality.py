@@ -118,7 +118,7 @@ def weigh_all(checkpoint: str | None, weightings: Sequence[Weighting]) -> LogsFn
             return jnp.stack(
                 [
                     slice_log_factor(logits, before, card, each.beta, each.config)
-                    * counted[decision, stage]
+                    * counted[decision, stage].astype(jnp.float32)
                     for each, counted in zip(weightings, counts, strict=True)
                 ]
             )
@@ -238,7 +238,8 @@ def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, 
         figures[name], shares = weigh_draws(views, states, more, pooled)
         if power != 1:
             bins[name] = _bins(shares, _is(true), unseen)
-    uniform = -jax.vmap(log_count)(views) / jnp.sum(unseen, axis=1)
+    unseen_count = jnp.sum(unseen, axis=1).astype(jnp.float32)
+    uniform = -jax.vmap(log_count)(views) / unseen_count
     figures[UNIFORM] = figures[UNIFORM].at[1].set(uniform)
     for power in settings.belief_powers:
         name = f"{BELIEF}{_note(power)}"
@@ -248,7 +249,7 @@ def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, 
         deal = jax.vmap(odds.log_weight)(scaled, true) - total
         shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
         owners = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
-        exact = jnp.stack([owners, deal]) / jnp.sum(unseen, axis=1)
+        exact = jnp.stack([owners, deal]) / unseen_count[None]
         figures[name] = jnp.concatenate([exact, figure[2:]])
         if power == 1:
             bins[name] = _bins(shares, _is(true), unseen)
@@ -264,7 +265,7 @@ def weigh_draws(views, states, drawn: Drawn, logs: jax.Array) -> tuple[jax.Array
     log_weight = logs[:, :-1] + drawn.log_rare
     count = log_weight.shape[1]
     log_sum = jax.nn.logsumexp(log_weight, axis=1) - jnp.log(count)
-    unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1)
+    unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1).astype(jnp.float32)
     believed = jax.vmap(believed_holders)(drawn.holder[:, :-1], normalise(log_weight))
     floor = 0.5 / count  # no deal had it: less than one of them
     owners = jax.vmap(_true_holders, (0, 0, 0, None))(views, believed, states, floor)
@@ -277,16 +278,17 @@ def weigh_draws(views, states, drawn: Drawn, logs: jax.Array) -> tuple[jax.Array
 
 def _is(opponent: jax.Array) -> jax.Array:
     """[G, 52, 3] whether each opponent is the one."""
-    return opponent[..., None] == np.arange(3, dtype=np.int8)
+    return opponent[..., None] == np.arange(3, dtype=np.int8)[None, None]
 
 
 def _true_holders(view, believed, state, floor) -> jax.Array:
     """Mean log probability of the true holders of the unseen cards."""
     unseen = unseen_mask(view)
-    truth = state.holder[:, None] == np.arange(4, dtype=np.int8)
+    truth = state.holder[:, None] == np.arange(4, dtype=np.int8)[None]
     probability = jnp.sum(jnp.where(truth, believed, 0.0), axis=1)
     log = jnp.log(jnp.maximum(probability, floor))
-    return jnp.sum(jnp.where(unseen, log, 0.0)) / jnp.maximum(jnp.sum(unseen), 1)
+    count = jnp.maximum(jnp.sum(unseen), 1).astype(jnp.float32)
+    return jnp.sum(jnp.where(unseen, log, 0.0)) / count
 
 
 def _bins(shares, true, unseen) -> jax.Array:
@@ -294,7 +296,8 @@ def _bins(shares, true, unseen) -> jax.Array:
     number = jnp.clip((shares * BINS).astype(jnp.int32), 0, BINS - 1)
     counted = unseen[..., None] & (shares > 0)  # a place that is impossible is no statement
     parts = [jnp.ones_like(shares), shares, true.astype(jnp.float32)]
-    inside = (number[..., None] == np.arange(BINS)) & counted[..., None]
+    tenth = np.arange(BINS, dtype=np.int32)[None, None, None]
+    inside = (number[..., None] == tenth) & counted[..., None]
     return jnp.stack(
         [jnp.sum(jnp.where(inside, part[..., None], 0.0), (0, 1, 2)) for part in parts], axis=1
     )

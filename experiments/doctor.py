@@ -55,15 +55,15 @@ def devices() -> Iterator[Finding]:
     """What jax computes on, and whether a GPU is left unused."""
     import jax
 
-    found = jax.devices()
-    models = ", ".join(sorted({device.device_kind for device in found}))
+    available = jax.devices()
+    models = ", ".join(sorted({device.device_kind for device in available}))
     backend = jax.default_backend()
-    yield Finding("devices", f"{len(found)} x {models} ({backend})")
+    yield Finding("devices", f"{len(available)} x {models} ({backend})")
     has_gpu = shutil.which("nvidia-smi") is not None
     if has_gpu:
         advice = 'there is an NVIDIA driver but jax does not use it: pip install -e ".[cuda13]"'
         yield Finding("GPU", "in use" if backend == "gpu" else "not used", backend == "gpu", advice)
-    for device in found:
+    for device in available:
         limit = (device.memory_stats() or {}).get("bytes_limit")
         if limit:
             yield Finding(f"memory of {device}", f"{limit / 1e9:.1f} GB")

@@ -96,6 +96,16 @@ def test_top_modules_know_no_algorithm() -> None:
     assert wrong == []
 
 
+def test_files_are_short() -> None:
+    """A file can be read in one sitting; the state machine of the arena is longer."""
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in files()
+        if (count := len(path.read_text().splitlines())) > 300 and part_of(path) != "arena"
+    }
+    assert long == {}
+
+
 def test_nothing_of_the_programs_around() -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"

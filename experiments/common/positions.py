@@ -75,8 +75,8 @@ def sums_over_positions(
     def game_sums(params, key, finals):
         def add(stage, total):
             states = jax.vmap(env.rewind, (0, None))(finals, stage.astype(jnp.int8))
-            found = measure(params, jax.random.fold_in(key, stage), states)
-            return jax.tree.map(jnp.add, total, found)
+            figures = measure(params, jax.random.fold_in(key, stage), states)
+            return jax.tree.map(jnp.add, total, figures)
 
         shapes = jax.eval_shape(lambda: measure(params, key, finals))
         zero = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
@@ -85,7 +85,7 @@ def sums_over_positions(
     compiled = jax.jit(game_sums)
     count = len(finals.stage)
     size = min(batch, count)
-    found = []
+    batches = []
     with progress("positions") as advance:
         for start in range(0, count, size):
             # The last batch is filled up with games that are dropped afterwards.
@@ -93,9 +93,9 @@ def sums_over_positions(
             part = jax.tree.map(lambda leaf, at=index: np.asarray(leaf)[at], finals)
             key = jax.random.fold_in(jax.random.key(seed), start)
             sums = jax.tree.map(np.asarray, compiled(params, key, part))
-            found.append(jax.tree.map(lambda leaf, n=count - start: leaf[:n], sums))
+            batches.append(jax.tree.map(lambda leaf, n=count - start: leaf[:n], sums))
             advance(min(start + size, count), count)
-    return jax.tree.map(lambda *parts: np.concatenate(parts).astype(np.float64), *found)
+    return jax.tree.map(lambda *parts: np.concatenate(parts).astype(np.float64), *batches)
 
 
 def correction_factors(logits: jax.Array, state: env.GameState, beta: float) -> jax.Array:

@@ -52,7 +52,8 @@ class CardStatisticsSettings(PositionSettings):
 def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
     """Values [games, 52] against the mean over those that count; 0 for the others."""
     known = jnp.where(counted, values, 0.0)
-    mean = jnp.sum(known, axis=1) / jnp.maximum(jnp.sum(counted, axis=1), 1)
+    count = jnp.maximum(jnp.sum(counted, axis=1), 1).astype(jnp.float32)
+    mean = jnp.sum(known, axis=1) / count
     return jnp.where(counted, known - mean[:, None], 0.0)
 
 

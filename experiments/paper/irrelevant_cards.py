@@ -118,7 +118,7 @@ def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState
     # What comes in exchange: an unseen card of another suit.
     others = (state.holder >= 0) & (state.holder != mover) & (suit != SUIT)
     incoming = jnp.argmax(jnp.where(others, jax.random.uniform(key, others.shape), -1.0))
-    ranks = suit * NUM_RANKS + np.arange(NUM_RANKS)  # [13] cards of the suit
+    ranks = suit * NUM_RANKS + np.arange(NUM_RANKS, dtype=np.int8)  # [13] cards of the suit
 
     def without(card):
         holder = state.holder.at[card].set(state.holder[incoming]).at[incoming].set(mover)
@@ -133,12 +133,12 @@ def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState
     mine = legal[ranks]
     pairs = mine[:, None] & mine[None, :] & ~np.eye(NUM_RANKS, dtype=bool)
     change = jnp.where(pairs, jnp.abs(after - before[None, :]), 0.0)
-    others_count = jnp.maximum(jnp.sum(mine) - 1, 1)
+    others_count = jnp.maximum(jnp.sum(mine) - 1, 1).astype(jnp.float32)
     counted = follows & jnp.any(others) & mine
 
     def by_card(values):
-        rows = jnp.arange(NUM_SUITS)[:, None] == suit
-        return jnp.where(rows & counted, values, 0.0).reshape(-1)
+        rows = np.arange(NUM_SUITS, dtype=np.int8)[:, None] == suit
+        return jnp.where(rows & counted[None], values[None], 0.0).reshape(-1)
 
     return {
         "count": by_card(jnp.ones(NUM_RANKS)),

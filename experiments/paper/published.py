@@ -40,8 +40,8 @@ class PaperNumber:
 @functools.cache
 def _data() -> dict[str, Any]:
     path = Path(__file__).with_suffix(".yaml")
-    found: Any = OmegaConf.to_container(OmegaConf.load(path))
-    return found
+    data: Any = OmegaConf.to_container(OmegaConf.load(path))
+    return data
 
 
 def paper_numbers(experiment: str, row: str) -> tuple[PaperNumber, ...]:

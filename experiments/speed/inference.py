@@ -100,7 +100,7 @@ def compile_decisions(player: Player, mesh: Mesh) -> Callable[..., jax.Array]:
         decision = act.decide(params, keys, views)
         # The cards must be chosen for this to be known.
         used = jnp.all(decision.card >= 0)
-        return jnp.stack([decision.demanded, decision.evaluated])[None] * used
+        return jnp.stack([decision.demanded, decision.evaluated])[None] * used.astype(jnp.int32)
 
     spec, split = PartitionSpec(), PartitionSpec(runtime.GAMES)
     in_specs = (spec, split, split)

@@ -108,7 +108,7 @@ def _search(net: network.Network, config: SearchConfig, mesh: Mesh):
         result = search(params, jax.random.key(0), states, network_policy_value(net), config)
         # Q must be computed for its sum to be.
         used = jnp.sum(jnp.where(result.visits > 0, result.q, 0.0)) > -jnp.inf
-        counts = jnp.stack([result.demanded, result.evaluated]) * used
+        counts = jnp.stack([result.demanded, result.evaluated]) * used.astype(jnp.int32)
         return jax.lax.psum(counts, runtime.GAMES)
 
     spec, split = PartitionSpec(), PartitionSpec(runtime.GAMES)

@@ -63,8 +63,7 @@ def _places() -> tuple[_Place, ...]:
     x, y = WIDTH / 2, HEIGHT / 2
     side, top = _MARGIN + CARD_WIDTH / 2, _MARGIN + CARD_HEIGHT / 2
     gap_x, gap_y = CHIP_WIDTH + 3, CHIP_HEIGHT + 3
-    row = x - (_CHIPS_IN_LINE * gap_x - 3) / 2
-    column = y - (_CHIPS_IN_LINE * gap_y - 3) / 2
+    row, column = (m - (_CHIPS_IN_LINE * gap - 3) / 2 for m, gap in ((x, gap_x), (y, gap_y)))
     beside, below = _MARGIN + CARD_WIDTH + 12, _MARGIN + CARD_HEIGHT + 30
     label_y = y - 6 * _STEP - CARD_HEIGHT / 2 - 12
     return (

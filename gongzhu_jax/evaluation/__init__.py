@@ -1,10 +1,9 @@
 """How strong players are: duplicate matches, round robins and their statistics (section 4 and the
 supplement of the paper)."""
 
-from gongzhu_jax.evaluation.deals import Deals, random_deals, standard_deals
+from gongzhu_jax.evaluation.deals import Deals, random_deals
 from gongzhu_jax.evaluation.games import FinishedGames, play_games
-from gongzhu_jax.evaluation.matches import MatchResult, play_match, wpg
-from gongzhu_jax.evaluation.round_robin import RoundRobinResult, play_round_robin
+from gongzhu_jax.evaluation.matches import MatchResult, play_match
 from gongzhu_jax.evaluation.seatings import Seating, SeatingResult
 from gongzhu_jax.evaluation.stats import (
     Estimate,
@@ -19,7 +18,6 @@ __all__ = [
     "Estimate",
     "FinishedGames",
     "MatchResult",
-    "RoundRobinResult",
     "Seating",
     "SeatingResult",
     "estimate",
@@ -28,8 +26,5 @@ __all__ = [
     "paired_difference",
     "play_games",
     "play_match",
-    "play_round_robin",
     "random_deals",
-    "standard_deals",
-    "wpg",
 ]

@@ -1,4 +1,4 @@
-"""Deals to compare players on: drawn from a seed, and two fixed sets that everybody shares.
+"""Deals to compare players on, drawn from a seed; `deal_sets` has those that everybody shares.
 
 Deal i depends on the seed and on i only, so a longer set starts with the shorter ones.
 """
@@ -13,15 +13,6 @@ import numpy as np
 from gongzhu_jax.errors import ConfigError, DealError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_SEATS
-
-STANDARD_SEEDS = {"development": 20_210_215, "final": 20_210_216}
-"""`development` is for choosing between versions; `final` only for figures that are published."""
-
-STANDARD_SHA256 = {
-    "development": "99fd0545bcded066cffc9676119e465cea46f22434a82cb16e7dee9402944ae7",
-    "final": "22a6f2efc9bf8347ce0bf77ffb91760e71dd6cc16be1967cb33c822d44c87078",
-}
-"""Of the owners, int8[4096, 52] in row-major order, of the first 4096 deals of each set."""
 
 BLOCK = 4096
 _KEY_IMPL = "threefry2x32"  # named, so that a changed default of jax changes no deal
@@ -66,18 +57,8 @@ def check_seed(seed: int) -> None:
         raise ConfigError(f"seed must be from 0 to 2**32 - 1, not {seed}")
 
 
-def standard_deals(name: str, count: int) -> Deals:
-    """The first `count` deals of a fixed set: "development" or "final"."""
-    if name not in STANDARD_SEEDS:
-        raise DealError(f"unknown set of deals {name!r}; there are {', '.join(STANDARD_SEEDS)}")
-    seed = STANDARD_SEEDS[name]
-    if digest(_block(seed, 0)) != STANDARD_SHA256[name]:
-        raise DealError(f"this version of jax draws other deals than the standard set {name!r}")
-    return random_deals(seed, count)
-
-
 def digest(owners: np.ndarray) -> str:
-    """SHA-256 of owners int8[n, 52], as in STANDARD_SHA256."""
+    """SHA-256 of owners int8[n, 52]."""
     return hashlib.sha256(np.ascontiguousarray(owners, np.int8).tobytes()).hexdigest()
 
 

@@ -10,7 +10,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import stats
 from gongzhu_jax.evaluation.deals import Deals
@@ -101,14 +100,3 @@ def match_seating(player: Player, opponent: Player, **options: Unpack[SeatingOpt
     if seating.rotations not in (2, 4):
         raise ConfigError(f"in a match rotations must be 2 or 4, not {seating.rotations}")
     return seating
-
-
-def wpg(
-    player: Player,
-    deals: Deals | int,
-    *,
-    on_progress: ProgressFn | None = None,
-    **options: Unpack[SeatingOptions],
-) -> MatchResult:
-    """Winning points over Mr. Greed: the paper's measure of strength. It uses 1024 deals."""
-    return play_match(player, players.make("greed"), deals, on_progress=on_progress, **options)

@@ -19,7 +19,7 @@ def play_random(key: jax.Array, state: env.GameState, plays: jax.Array | int) ->
     def play(state, item):
         number, draw = item
         after = env.step(state, random_card(draw, env.legal_mask(state)))
-        goes_on = (number < plays) & ~env.is_terminal(state)
+        goes_on = (number < jnp.asarray(plays, jnp.int32)) & ~env.is_terminal(state)
         return jax.tree.map(lambda new, old: jnp.where(goes_on, new, old), after, state), None
 
     items = (jnp.arange(NUM_CARDS), jax.random.uniform(key, (NUM_CARDS,)))

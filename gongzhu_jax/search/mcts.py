@@ -17,8 +17,7 @@ from gongzhu_jax.game.cardset import by_card
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.one_ply import one_ply
-from gongzhu_jax.search.tree import NUM_ACTIONS, PolicyValueFn, grow, gumbel
+from gongzhu_jax.search.tree import NUM_ACTIONS, PolicyValueFn, grow, gumbel, visit_once
 
 
 class SearchResult(struct.PyTreeNode):
@@ -69,7 +68,7 @@ def search(
         chex.assert_equal_shape([active, states.stage])
         budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
-        q, visits, evaluated = one_ply(params, states, budgets, policy_value, config)
+        q, visits, evaluated = visit_once(params, states, budgets, policy_value, config)
     else:
         c = jnp.float32(config.exploration) if exploration is None else exploration
         q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config, c)

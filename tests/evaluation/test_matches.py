@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-from gongzhu_jax import players, records, runtime
+from gongzhu_jax import records, runtime
 from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
-from gongzhu_jax.evaluation import Seating, play_games, play_match, random_deals, wpg
+from gongzhu_jax.evaluation import Seating, play_games, play_match, random_deals
 from gongzhu_jax.evaluation.deals import game_keys
 from gongzhu_jax.players.protocol import Player
 from tests.evaluation.simple_players import (
@@ -167,14 +167,6 @@ def test_interrupt_before_the_first_batch_has_no_result(monkeypatch):
     monkeypatch.setattr("gongzhu_jax.evaluation.seatings.play_games", interrupted)
     with pytest.raises(KeyboardInterrupt):
         seating.play(3)
-
-
-def test_wpg_is_a_match_against_greed(monkeypatch, reference):
-    made = []
-    monkeypatch.setattr(players, "make", lambda name: made.append(name) or mixed_player)
-    result = wpg(random_player, 200, seed=3, batch=64)
-    assert made == ["greed"]
-    np.testing.assert_array_equal(result.margins, reference)
 
 
 def test_bad_settings():

@@ -73,7 +73,7 @@ def pasted(record: dict[str, Any], stage: int, seat: int) -> dict[str, Any]:
 
 def run_analyse(folder: Path, content: Any, weights: Path) -> tuple[int, Path]:
     (folder / "position.json").write_text(json.dumps(content))
-    output = folder / "found"
+    output = folder / "analysis"
     arguments = [str(folder / "position.json"), f"options.checkpoint='{weights}'"]
     arguments += ["options.search.per_legal=1", "options.search.base=0", f"output={output}"]
     return analyse.main(arguments), output
@@ -83,29 +83,29 @@ def test_analyse(tmp_path: Path, record: dict[str, Any], weights: Path) -> None:
     code, output = run_analyse(tmp_path, {**record, "stage": STAGE}, weights)
     assert code == 0
     assert output.with_suffix(".png").stat().st_size > 5000
-    found = json.loads(output.with_suffix(".json").read_text())
+    analysis = json.loads(output.with_suffix(".json").read_text())
     seat = mover(record, STAGE)
-    assert found["seat"] == seat
+    assert analysis["seat"] == seat
     hand = pasted(record, STAGE, seat)["hand"].split()
     suit = record["plays"][STAGE - STAGE % 4][0]
     legal = [card for card in hand if card[0] == suit] or hand
-    assert sorted(row["card"] for row in found["candidates"]) == sorted(legal)
-    assert found["card"] == found["candidates"][0]["card"]
-    assert found["candidates"] == sorted(found["candidates"], key=lambda row: -row["q"])
+    assert sorted(row["card"] for row in analysis["candidates"]) == sorted(legal)
+    assert analysis["card"] == analysis["candidates"][0]["card"]
+    assert analysis["candidates"] == sorted(analysis["candidates"], key=lambda row: -row["q"])
 
     # Scenarios deal the unseen cards out to the others; belief is their weighted average.
     unseen = set(CARD_NAMES) - set(hand) - set(record["plays"][:STAGE])
     held = np.zeros((len(CARD_NAMES), 4))
-    for row in found["scenarios"]:
+    for row in analysis["scenarios"]:
         hands = {int(name.split()[1]): cards.split() for name, cards in row.items() if " " in name}
         dealt = [card for cards in hands.values() for card in cards]
         assert sorted(dealt) == sorted(unseen)
         for other, cards in hands.items():
             held[[CARD_NAMES.index(card) for card in cards], other] += row["weight"]
-    assert sum(row["weight"] for row in found["scenarios"]) == pytest.approx(1)
-    size = 1 / sum(row["weight"] ** 2 for row in found["scenarios"])
-    assert found["effective_sample_size"] == pytest.approx(size, rel=1e-4)
-    for card, shares in found["believed_owners"].items():
+    assert sum(row["weight"] for row in analysis["scenarios"]) == pytest.approx(1)
+    size = 1 / sum(row["weight"] ** 2 for row in analysis["scenarios"])
+    assert analysis["effective_sample_size"] == pytest.approx(size, rel=1e-4)
+    for card, shares in analysis["believed_owners"].items():
         np.testing.assert_allclose(shares, held[CARD_NAMES.index(card)], atol=1e-3)
 
     # The view of a record and the same typed in are one.
@@ -113,7 +113,7 @@ def test_analyse(tmp_path: Path, record: dict[str, Any], weights: Path) -> None:
     code, output = run_analyse(tmp_path / "pasted", pasted(record, STAGE, seat), weights)
     again = json.loads(output.with_suffix(".json").read_text())
     assert code == 0
-    assert {**again, "command": ""} == {**found, "command": ""}
+    assert {**again, "command": ""} == {**analysis, "command": ""}
 
 
 @pytest.mark.parametrize(
@@ -186,13 +186,13 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
     views = positions.random_views(3, [9, 22, 41])
     keys = jax.random.split(jax.random.key(0), 3)
     holder = jax.vmap(lambda key, view: sample(key, view, 4))(keys, views)
-    found = belief_quality.weigh_all(str(weights), asked)(views, holder)
+    analysis = belief_quality.weigh_all(str(weights), asked)(views, holder)
     network, params = load_weights(weights)
     for each in asked:
         beta = jnp.float32(each.beta)
         alone, _, _ = log_weights(params, views, holder, beta, make(network), each.config)
         assert np.ptp(alone) > 0.01
-        np.testing.assert_allclose(found[each.name], alone, atol=1e-4)
+        np.testing.assert_allclose(analysis[each.name], alone, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -212,8 +212,8 @@ def test_likelihood_by_draws_is_the_exact_one(tmp_path: Path) -> None:
         true = jax.vmap(odds.log_weight)(numbers, jax.vmap(opponents)(views, states.holder))
         return figures[1] * jnp.sum(exact, (1, 2)), true - total, shares, exact
 
-    found, wanted, shares, exact = both(jax.random.key(0), numbers)
-    np.testing.assert_allclose(found, wanted, atol=0.15)
+    analysis, wanted, shares, exact = both(jax.random.key(0), numbers)
+    np.testing.assert_allclose(analysis, wanted, atol=0.15)
     np.testing.assert_allclose(jnp.where(exact > 0, shares, 0), exact, atol=0.06)
     assert np.ptp(np.asarray(exact)) > 0.5
 
