@@ -42,10 +42,17 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def gongzhu(dist: Path, tmp_path_factory: pytest.TempPathFactory):
     """Runs the installed command in a folder that has `mine.py`; returns what it printed."""
     home = tmp_path_factory.mktemp("home")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "XLA_FLAGS": "--xla_backend_optimization_level=0",
+    }
     venv.create(home / "env", with_pip=True)
     python = home / "env" / "bin" / "python"
     wheel = next(dist.glob("*.whl"))
-    subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", str(wheel)], check=True)
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", str(wheel)]
+    subprocess.run(install, check=True, env=environment)
     # Other packages are those of this environment, without its own installation of ours.
     libraries = sysconfig.get_path("purelib")
     site = next((home / "env" / "lib").glob("python*/site-packages"))
@@ -53,12 +60,6 @@ def gongzhu(dist: Path, tmp_path_factory: pytest.TempPathFactory):
     folder = home / "work"
     folder.mkdir()
     (folder / "mine.py").write_text(MINE)
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "XDG_CACHE_HOME": str(home / "cache"),
-        "XLA_FLAGS": "--xla_backend_optimization_level=0",
-    }
 
     def run(*arguments: str, stdin: str = "") -> str:
         done = subprocess.run(
