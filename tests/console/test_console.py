@@ -161,3 +161,12 @@ def test_advice_mistakes_and_leaving(
 
 def test_drawn_cards() -> None:
     assert draw(["HA", "S10"]) == "┌───┐┌───┐\n│10 ││A  │\n│ ♠ ││ ♥ │\n└───┘└───┘"
+
+
+@pytest.mark.parametrize("command", ["move", "analyse"])
+def test_help_says_what_a_position_is(command: str, capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    said = capsys.readouterr().out
+    assert '{"seat": 3, "hand": "HQ HJ H8 ...", "leader": 0, "plays": "H3 H5 H4 H7 ..."}' in said
+    assert '"stage"' in said

@@ -61,3 +61,19 @@ def test_site_builds_without_warnings(tmp_path: Path) -> None:
     page = (tmp_path / "reference" / "game" / "index.html").read_text()
     assert "make_view" in page
     assert (tmp_path / "notebooks" / "first_game" / "index.html").exists()
+
+
+def test_sentences_that_readers_stumbled_over() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    text = "\n".join(page.read_text() for page in pages)
+    for phrase in ("which nothing was chosen by", "Nobody waits for nobody"):
+        assert phrase not in text
+
+
+def test_what_users_look_for_is_written_where_they_look() -> None:
+    console = (ROOT / "docs" / "console.md").read_text()
+    for field in ("`seat`", "`hand`", "`leader`", "`plays`", "`stage`"):  # of `analyse FILE`
+        assert field in console
+    for page in ("console.md", "training.md", "options.md"):
+        assert "*best*" in (ROOT / "docs" / page).read_text() or page == "options.md"
+    assert "its best checkpoint is taken" in (ROOT / "docs" / "options.md").read_text()
