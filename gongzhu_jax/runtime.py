@@ -36,7 +36,7 @@ def use_compilation_cache(folder: str | Path | None = None) -> None:
     Entries are code that will be run, so the folder must not be writable for others. What
     `JAX_COMPILATION_CACHE_DIR` or an earlier call says goes first.
     """
-    if jax.config.jax_compilation_cache_dir is None:
+    if jax.config.values["jax_compilation_cache_dir"] is None:
         jax.config.update("jax_compilation_cache_dir", str(folder or user_cache()))
 
 

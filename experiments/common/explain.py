@@ -52,20 +52,21 @@ def show(value: Any) -> str:
     return str(value).replace("'", "")
 
 
-def _typed_comments(settings: type, prefix: str = "") -> Iterator[tuple[str, str]]:
+def _typed_comments(settings: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Comments at the fields of nested dataclasses, by dotted name."""
     written = field_comments(settings)
     types = get_type_hints(settings)
     for field in fields(settings):
         yield prefix + field.name, written.get(field.name, "")
         if is_dataclass(types[field.name]):
-            yield from _typed_comments(types[field.name], f"{prefix}{field.name}.")  # ty: ignore
+            yield from _typed_comments(types[field.name], f"{prefix}{field.name}.")
 
 
 def _config_comments(path: Path) -> Iterator[tuple[str, str]]:
     """Comments at the keys of a file and of the groups that it has by default."""
     text = path.read_text()
-    for entry in OmegaConf.create(text).get("defaults", []):
+    content: Any = OmegaConf.create(text)
+    for entry in content.get("defaults", []):
         if isinstance(entry, DictConfig):
             for group, choice in entry.items():
                 yield from _config_comments(CONFIGS / str(group).lstrip("/") / f"{choice}.yaml")

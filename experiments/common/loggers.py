@@ -65,7 +65,7 @@ class MlflowLogger:
             run_id = self._client.create_run(experiment, run_name=directory.name).info.run_id
             for key, value in flat(config):
                 self._client.log_param(run_id, key, value)
-        self.id: str = run_id  # ty: ignore[invalid-assignment]
+        self.id: str = run_id
 
     def write(self, row: Mapping[str, float]) -> None:
         for name, value in row.items():

@@ -45,7 +45,7 @@ def _comments_in(source: str) -> dict[str, str]:
     alone = {
         number for number, token in comments.items() if not token.line[: token.start[1]].strip()
     }
-    body: list[ast.stmt] = ast.parse(source).body[0].body  # ty: ignore[unresolved-attribute]
+    body: list[ast.stmt] = ast.parse(source).body[0].body  # ty: ignore[missing-attribute]
     found = {}
     for field, after in zip(body, [*body[1:], None], strict=True):
         if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):

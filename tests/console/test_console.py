@@ -4,6 +4,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
@@ -37,7 +38,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     def make(name: str, **options) -> Player:
         if not name.startswith("scrofa"):
             return real(name, **options)
-        few = {"scenarios.draws": 9, "search.base": 2, "search.per_legal": 1}
+        few: dict[str, Any] = {"scenarios.draws": 9, "search.base": 2, "search.per_legal": 1}
         return players.from_network("scrofa", network, params, **few)
 
     monkeypatch.setattr(players, "make", make)

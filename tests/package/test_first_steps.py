@@ -5,11 +5,11 @@ import numpy as np
 
 from gongzhu_jax import game, players
 
-VIEW = {"seat": 1, "hand": "SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", "leader": 0, "plays": "S7"}
+VIEW = game.make_view(seat=1, hand="SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", leader=0, plays="S7")
 
 
 def test_legal_mask_of_a_view_and_of_a_state() -> None:
-    legal = game.legal_mask(game.make_view(**VIEW))
+    legal = game.legal_mask(VIEW)
     assert game.card_names(np.flatnonzero(legal)) == "S3 SQ"
     state = game.deal(jax.random.key(0), leader=2)
     mine = game.view(state, 2)
@@ -19,5 +19,5 @@ def test_legal_mask_of_a_view_and_of_a_state() -> None:
 
 def test_a_card_has_a_name() -> None:
     """A player's answer is a number; a reader wants a card."""
-    player, view = players.make("if"), game.make_view(**VIEW)
-    assert player.play(view) == game.card_names(player.act(view)) in ("S3", "SQ")
+    player = players.make("if")
+    assert player.play(VIEW) == game.card_names(player.act(VIEW)) in ("S3", "SQ")

@@ -74,7 +74,7 @@ def gongzhu(dist: Path, tmp_path_factory: pytest.TempPathFactory):
         assert done.returncode == 0, (arguments, done.stdout[-1500:], done.stderr[-3000:])
         return done.stdout
 
-    run.folder = folder  # ty: ignore[unresolved-attribute]
+    run.folder = folder  # ty: ignore[missing-attribute]
     return run
 
 

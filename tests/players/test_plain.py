@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -28,7 +29,7 @@ def test_views_are_those_of_the_arena() -> None:
     """One function plays at the arena and in matches: it is told the same in both."""
     rng = np.random.default_rng(0)
     owners = rng.permutation(np.repeat(np.arange(4), 13)).tolist()
-    table, state = TableGame(owners, 3), game.from_owners(np.array(owners, np.int8), 3)
+    table, state = TableGame(owners, 3), game.from_owners(jnp.array(owners, jnp.int8), 3)
     step = jax.jit(game.step)
     for _ in range(52):
         for seat in range(4):
@@ -43,15 +44,22 @@ def test_a_function_plays_as_its_compiled_twin() -> None:
     """The same choices, card by card: so is what a match makes of them."""
     plain = play_match(from_function(highest, "plain"), random_player, 6, keep_states=True)
     compiled = play_match(high_player, random_player, 6, keep_states=True)
-    np.testing.assert_array_equal(plain.seating.states.plays, compiled.seating.states.plays)
+    states, expected = plain.seating.states, compiled.seating.states
+    assert states is not None
+    assert expected is not None
+    np.testing.assert_array_equal(states.plays, expected.plays)
     np.testing.assert_array_equal(plain.margins, compiled.margins)
+
+
+def numpy_card(view: dict[str, Any]) -> Any:
+    return np.int8(1)
 
 
 def test_one_card() -> None:
     player = from_function(highest, "plain")
     assert player.play(VIEW) == "SQ"
     assert from_function(lambda view: game.card_id("S3"), "by id").play(VIEW) == "S3"
-    assert from_function(lambda view: np.int8(1), "by id of numpy").play(VIEW) == "S3"
+    assert from_function(numpy_card, "by id of numpy").play(VIEW) == "S3"
 
 
 def sleeps(view: dict[str, Any]) -> str:
@@ -70,7 +78,7 @@ def sleeps(view: dict[str, Any]) -> str:
     ],
     ids=["illegal", "unknown", "nothing", "raises", "slow"],
 )
-def test_faults(choose: Any, error: type, message: str) -> None:
+def test_faults(choose: Any, error: type[Exception], message: str) -> None:
     player = from_function(choose, "mine", seconds=0.2)
     with pytest.raises(error, match=message) as caught:
         player.play(VIEW)
