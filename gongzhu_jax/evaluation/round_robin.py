@@ -27,12 +27,12 @@ class RoundRobinResult:
 
     @property
     def matrix(self) -> np.ndarray:
-        """[P, P] mean margin of each player over each other, the paper's xi."""
+        """The mean margin of each player over each other, [P, P], the paper's xi."""
         return self.margins.mean(-1)
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """[P, P], nan with a single deal."""
+        """The standard errors of `matrix`, [P, P]; nan with a single deal."""
         return np.array(
             [[stats.estimate(cell).standard_error for cell in row] for row in self.margins]
         )
