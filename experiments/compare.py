@@ -20,6 +20,7 @@ from experiments.common.plots import plot_points
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
+from experiments.report.sections import PICTURES
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
 from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
@@ -129,7 +130,9 @@ def run(settings: CompareSettings, work: Workplace, recorder: Recorder | None = 
 
 
 def draw(result: Result, folder: Path) -> None:
-    plot_points(result["rows"], result["name"], folder / f"{result['name']}.png")
+    """Comparisons whose section has a picture get one."""
+    for file, caption in PICTURES.get(result["name"], {}).items():
+        plot_points(result["rows"], caption, folder / file)
 
 
 main = experiment("compare", CompareSettings, run, draw)

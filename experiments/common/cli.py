@@ -27,10 +27,12 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
+from experiments.common import interrupts
 from experiments.common.explain import CONFIGS, command_options, help_text
 from experiments.common.progress import note, print_table
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
+from experiments.report.docs import rewrite_pages
 from experiments.report.sections import Section, section_of
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
@@ -115,6 +117,8 @@ def experiment(
         work.write(kept_as, result, chosen, Path(chosen.output) if chosen.output else None)
         if draw is not None:
             draw(result, work.pictures)
+        if chosen.publish:
+            rewrite_pages()
         print_section(section_of(kept_as, result))
         return DONE
 
@@ -182,7 +186,8 @@ def guarded(work: Callable[[], int], settings: type | None = None) -> int:
     """Runs `work`; what is wrong from outside becomes one line and an exit code."""
     logging.getLogger("absl").setLevel(logging.CRITICAL)  # what Orbax says of damaged files
     try:
-        return work()
+        with interrupts.remembered():
+            return work()
     except (GongzhuError, HydraException, OmegaConfBaseException) as error:
         note(f"error: {_explain(error, settings)}")
         return BAD_SETTINGS

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.common import interrupts
 from experiments.common.progress import note
 from experiments.common.provenance import ROOT, is_clean, provenance
 from experiments.common.settings import KeptSettings, check_folder
@@ -57,7 +58,7 @@ class Workplace:
         else:
             store = MatchStore(mine, *([published] if reuse_published else []))
         fingerprints = Fingerprints(self.runs / "fingerprints.json")
-        return Recorder(store, fingerprints, self.provenance, note)
+        return Recorder(store, fingerprints, self.provenance, note, interrupts.received)
 
     def check(self) -> None:
         """Before the work: whether there is a place for its results, and whether the code that is

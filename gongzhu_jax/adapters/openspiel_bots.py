@@ -36,7 +36,7 @@ class IsmctsConfig:
     """Options of IS-MCTS."""
 
     simulations: int = 200
-    """For each decision."""
+    """Simulations for each decision."""
     worlds: int | None = None
     """Different deals in the simulations of a decision; None for a new one in each."""
     exploration: float = 200.0

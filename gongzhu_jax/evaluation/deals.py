@@ -52,7 +52,7 @@ def random_deals(seed: int, count: int) -> Deals:
 
 
 def check_seed(seed: int) -> None:
-    """`ConfigError` unless jax can make a key of it."""
+    """Raises `ConfigError` unless jax can make a key of the seed."""
     if not 0 <= seed < 2**32:
         raise ConfigError(f"seed must be from 0 to 2**32 - 1, not {seed}")
 

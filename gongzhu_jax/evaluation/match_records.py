@@ -229,6 +229,8 @@ class Recorder:
 
         It is saved after every batch, so that what is interrupted or killed goes on from there.
         """
+        if self.should_stop():
+            raise KeyboardInterrupt
         identity = match_identity(
             player,
             opponent,

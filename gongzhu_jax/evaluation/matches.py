@@ -29,8 +29,8 @@ class MatchResult:
 
     @cached_property
     def margins(self) -> np.ndarray:
-        """[n] float64: points of the first team minus those of the second, mean over the plays of
-        each deal."""
+        """Points of the first team minus those of the second, the mean over the plays of each deal,
+        float64[n]."""
         points = self.seating.points
         return (points[..., 0::2].sum(-1) - points[..., 1::2].sum(-1)).mean(-1)
 

@@ -161,7 +161,8 @@ class Seating:
 
     @cached_property
     def _distinct(self) -> tuple[Player, ...]:
-        """In an order of their own, so that who sits where does not ask for another program."""
+        """The different players, in an order that does not depend on their seats, so that another
+        seating of the same players is the same program."""
         distinct = {id(player): player for player in self.seats}.values()
         return tuple(sorted(distinct, key=lambda player: (player.name, id(player))))
 
@@ -176,7 +177,7 @@ class Seating:
 
     @cached_property
     def _seat_player(self) -> np.ndarray:
-        """[4] index in `_players` of who sits at each seat."""
+        """The index in `_players` of who sits at each seat, [4]."""
         numbers = {id(player): number for number, player in enumerate(self._distinct)}
         return np.array([numbers[id(player)] for player in self.seats], np.int8)
 

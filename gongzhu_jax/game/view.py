@@ -69,7 +69,7 @@ def assert_views(views: PublicView) -> None:
 
 
 def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:
-    """bool[4, 4], [seat, suit]: who has failed to follow which suit, for histories [52]."""
+    """Who has failed to follow which suit, bool[4, 4], [seat, suit], for histories [52]."""
     lead_suit = jnp.repeat(plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (plays != NO_CARD) & (plays // NUM_RANKS != lead_suit)
     by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]

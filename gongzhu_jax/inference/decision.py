@@ -144,7 +144,8 @@ def normalise(log_weight: jax.Array) -> jax.Array:
 
 
 def weighted_mean(scenario_q: jax.Array, weight: jax.Array, legal: jax.Array) -> jax.Array:
-    """[B, 52] from [B, N, 52] and [B, N]; -inf where not legal."""
+    """The average of Q over scenarios, [B, 52], from Q [B, N, 52] and weights [B, N]; -inf where a
+    card is not legal."""
     known = jnp.where(scenario_q > -jnp.inf, scenario_q, 0.0)
     mean = jnp.einsum("bnc,bn->bc", known, weight, precision=jax.lax.Precision.HIGHEST)
     return jnp.where(legal, mean, -jnp.inf)

@@ -27,7 +27,7 @@ _NUM_PICKS = 6  # two for the numbers of the first pair, two for one suit of eac
 
 
 def _multinomials() -> np.ndarray:
-    """[u, a, b]: ways to deal u cards as a, b and the rest; 0 where a + b > u."""
+    """The ways to deal u cards as a, b and the rest, by [u, a, b]; 0 where a + b > u."""
     factorial = np.cumprod([1, *range(1, SIZES)], dtype=np.int64)
     u, a, b = np.indices((SIZES,) * 3)
     c = u - a - b
@@ -78,7 +78,7 @@ def count_deals(known: Constraints) -> DealCounts:
 
 
 def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
-    """[pair, x, y, a]: sum over b of first[pair, a, b] * second[pair, x - a, y - b]."""
+    """The sum over b of first[pair, a, b] * second[pair, x - a, y - b], by [pair, x, y, a]."""
     possible, index = _DIFFERENCE >= 0, np.maximum(_DIFFERENCE, 0)
     shifted = xp.where(possible[None, None], second[:, :, index], 0)  # [pair, x - a, y, b]
     ways = xp.einsum("pxyb,pab->pxya", shifted, first)

@@ -67,7 +67,7 @@ def _assemble(hands: jax.Array, state: env.GameState) -> jax.Array:
 
 
 def _trick_slots(state: env.GameState) -> jax.Array:
-    """bool[3, 54], the latest card of the trick first."""
+    """The cards of the trick, diffused, the latest first, bool[3, 54]."""
     position = state.stage % NUM_SEATS  # cards on the table
     slot = np.arange(NUM_SEATS - 1, dtype=np.int8)
     order = position - 1 - slot  # which card of the trick each slot shows

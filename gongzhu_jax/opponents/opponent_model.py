@@ -67,7 +67,7 @@ class OpponentModelConfig:
 
 
 def encode_situations(view: PublicView) -> jax.Array:
-    """float32[52, 244]: what all could see when each play was made, counted from its actor; rows
+    """What all could see when each play was made, as its actor counts seats, float32[52, 244]; rows
     from `view.stage` on mean nothing."""
     voids = voids_before(view).reshape(NUM_CARDS, -1).astype(jnp.float32)
     return jnp.concatenate([encode_contexts(view), voids], axis=1)

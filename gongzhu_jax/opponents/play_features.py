@@ -32,7 +32,7 @@ NUM_PLAY_FEATURES = NUM_CARDS + NUM_CONTEXT_FEATURES  # the card, and what it wa
 
 
 def encode_plays(view: PublicView) -> jax.Array:
-    """float32[52, 284], one row for each play; rows from `view.stage` on mean nothing.
+    """The inputs for each play, float32[52, 284]; rows from `view.stage` on mean nothing.
 
     A row depends on the history alone, not on the viewer or on what came later.
     """
@@ -41,7 +41,7 @@ def encode_plays(view: PublicView) -> jax.Array:
 
 
 def encode_contexts(view: PublicView) -> jax.Array:
-    """float32[52, 232]: what each play was played into, all but the card itself."""
+    """What each play was played into, all but the card itself, float32[52, 232]."""
     plays, suits = view.plays, view.plays // NUM_RANKS
     card = plays[:, None] == _CARDS[None]  # [play, card]
     by_trick = card.reshape(NUM_TRICKS, NUM_SEATS, NUM_CARDS).astype(jnp.int32)
@@ -73,8 +73,8 @@ def encode_contexts(view: PublicView) -> jax.Array:
 
 
 def alternatives(view: PublicView) -> jax.Array:
-    """bool[52, 52], [play, card]: whether the actor, had it held the card, might have played it
-    instead. False for cards that the viewer sees."""
+    """Whether the actor of a play, had it held a card, might have played it instead, bool[52, 52],
+    [play, card]. False for cards that the viewer sees."""
     suits = view.plays // NUM_RANKS
     lead = jnp.repeat(suits[::NUM_SEATS], NUM_SEATS)
     free = (_PLACE == 0) | (suits != lead)
@@ -82,8 +82,8 @@ def alternatives(view: PublicView) -> jax.Array:
 
 
 def voids_before(view: PublicView) -> jax.Array:
-    """bool[52, 3, 4], [play, seat counted on from the actor's, suit]: what the others had shown
-    themselves out of when the play was made."""
+    """What the others had shown themselves out of when a play was made, bool[52, 3, 4], [play, seat
+    counted on from the actor's, suit]."""
     lead = jnp.repeat(view.plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (view.plays >= 0) & (view.plays // NUM_RANKS != lead)
     shows = discarded[:, None] & (lead[:, None] == _SUITS[None])  # [play, suit]
@@ -95,6 +95,6 @@ def voids_before(view: PublicView) -> jax.Array:
 
 
 def by_seat(view: PublicView) -> jax.Array:
-    """bool[4, 52], [seat counted from the viewer, play]: whose plays they are."""
+    """Who made each play, bool[4, 52], [seat counted from the viewer, play]."""
     relative = jnp.where(view.seats >= 0, (view.seats - view.seat) % NUM_SEATS, -1)
     return relative[None] == _PLACES[:, None]

@@ -96,7 +96,7 @@ def _discard(hand: jax.Array) -> jax.Array:
 
 
 def _following(view: PublicView, legal: jax.Array) -> jax.Array:
-    """With cards of the suit led, which are the `legal` ones."""
+    """The choice of a player who holds cards of the suit led, which are the `legal` ones."""
     suit = view.trick[0] // NUM_RANKS
     top = jnp.max(jnp.where(view.trick // NUM_RANKS == suit, view.trick, np.int8(NO_CARD)))
     last = view.trick[2] != NO_CARD

@@ -213,8 +213,8 @@ def visit_once(
     """One visit of every legal card, the paper's "raw network", without a tree: the successors of
     all roots are compacted into full network batches.
 
-    Returns Q by action [B, A] and visits [B, A] of the first `budgets` [B] actions of each root, and
-    the number of states given to the network.
+    Returns Q by action and visits, [B, A] each, of the first `budgets` [B] actions of each root,
+    and the number of states given to the network.
     """
     shape = (budgets.size, NUM_ACTIONS)
 

@@ -128,7 +128,8 @@ def update_once(
 
 
 def mean_over(gradients: Params, axis: str) -> Params:
-    """As one vector: a message for each of the many small arrays costs far more."""
+    """The mean over a mesh axis, sent as one vector: a message for each of the many small arrays
+    costs far more."""
     vector, unravel = ravel_pytree(gradients)
     return unravel(jax.lax.pmean(vector, axis))
 

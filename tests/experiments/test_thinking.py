@@ -164,6 +164,7 @@ def test_published_comparisons(name: str, places: Path, monkeypatch) -> None:
     for pair, difference in zip(settings.differences, result["differences"].values(), strict=True):
         first, second = (result["rows"][row]["mean"] for row in pair)
         assert difference["mean"] == pytest.approx(first - second)
+    assert (places / "runs" / "oracle_gap.png").is_file() == (name == "oracle_gap")
     paper = paper_rows(name)
     assert set(paper) <= set(result["rows"])  # the paper's rows have these names
 

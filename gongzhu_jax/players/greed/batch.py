@@ -80,7 +80,7 @@ def _side(player: int) -> int:
 
 
 def _stakes(views: PublicView) -> list[Stakes]:
-    """For each player, [G]."""
+    """The stakes of each player, [G]."""
     taken = [views.taken_by == _seat(views, i)[:, None] for i in range(NUM_SEATS)]
     raw = [jnp.sum(jnp.where(mask, PLAIN_POINTS[None], 0), axis=1) for mask in taken]
     rest = (_ALL_POINTS - sum(raw)) // NUM_SEATS

@@ -137,14 +137,15 @@ def _finish(views: PublicView, total: jax.Array, samples: int) -> jax.Array:
 
 
 def _lead_bonus(view: PublicView, samples: int) -> jax.Array:
-    """For leading a suit of which the others have more each than I: int32[52]."""
+    """The bonus for leading a suit of which the others have more each than I, int32[52]."""
     masks = (played_mask(view.plays), view.hand)
     played, mine = (jnp.sum(mask.reshape(NUM_SUITS, NUM_RANKS), axis=1) for mask in masks)
     return jnp.repeat(jnp.asarray(_bonus_table(samples))[played, mine], NUM_RANKS)
 
 
 def _bonus_table(samples: int) -> np.ndarray:
-    """[played, mine]: in Python's floats, whose rounding before the truncation is in the rule."""
+    """The bonus by [played, mine], in Python's floats, whose rounding before the truncation is part
+    of the rule."""
     table = np.zeros((NUM_RANKS + 1, NUM_RANKS + 1), np.int32)
     for played in range(NUM_RANKS + 1):
         for mine in range(NUM_RANKS + 1 - played):
