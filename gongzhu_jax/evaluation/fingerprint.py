@@ -21,6 +21,7 @@ from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.random_play import play_random, random_position
 from gongzhu_jax.game.view import PublicView, view
+from gongzhu_jax.players.plain import PlainAct
 from gongzhu_jax.players.protocol import Player, SeesAll
 
 POSITIONS = 64
@@ -108,7 +109,9 @@ def program_digest(player: Player) -> str:
     kept = [leaf for leaf, is_used in zip(leaves, used, strict=False) if is_used]
     text = re.sub("0x[0-9a-f]+", "", str(jaxpr))  # addresses of functions
     constants = [np.asarray(constant) for constant in closed.consts]
-    return json_digest([text, digest([*kept, *constants])])
+    # A player in plain Python is a call to the host: the program does not say what it does there.
+    host = player_identity(player) if isinstance(player.act_batch, PlainAct) else None
+    return json_digest([text, digest([*kept, *constants]), host])
 
 
 class Fingerprints:

@@ -9,6 +9,7 @@ import pytest
 
 from gongzhu_jax import game, players
 from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.evaluation.fingerprint import program_digest
 from gongzhu_jax.players import outside
 
 VIEW = game.make_view(seat=1, hand="SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", leader=0, plays="S7")
@@ -64,6 +65,13 @@ def test_an_edited_player_is_another_player(mine: Path) -> None:
     after = dataclasses.asdict(players.make("mine:make").config)
     assert before != after
     assert {**before, "source": ""} == {**after, "source": ""}
+
+
+def test_options_of_a_function_are_told_apart(mine: Path) -> None:
+    """To a compiled program both are the same call to the host; a sweep must not think so."""
+    low, high = players.make("mine:make"), players.make("mine:make", high=True)
+    assert program_digest(low) != program_digest(high)
+    assert program_digest(low) == program_digest(players.make("mine:make"))
 
 
 @pytest.mark.parametrize(
