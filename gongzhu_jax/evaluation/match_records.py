@@ -9,7 +9,7 @@ with keys of its own, a record of more deals goes on where one of fewer ended.
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -278,16 +278,11 @@ class Recorder:
             )
         stop = len(record.margins) + len(margins)
         *before, last = record.segments
-        if last.provenance == self.provenance:
-            new: Sequence[Segment] = (
-                *before,
-                replace(last, stop=stop, seconds=last.seconds + seconds),
-            )
-        else:
-            new = (*record.segments, Segment(stop, seconds, self.provenance))
-        return replace(
-            record, margins=np.concatenate([record.margins, margins]), segments=tuple(new)
-        )
+        longer = replace(last, stop=stop, seconds=last.seconds + seconds)
+        next_one = Segment(stop, seconds, self.provenance)
+        same = last.provenance == self.provenance
+        segments = (*before, longer) if same else (*before, last, next_one)
+        return replace(record, margins=np.concatenate([record.margins, margins]), segments=segments)
 
     def _announce(
         self, name: str, record: MatchRecord | None, identity: Mapping[str, Any], count: int

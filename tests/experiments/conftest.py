@@ -1,6 +1,6 @@
 """Folders of their own for the tests of commands, and players that compile fast."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,15 @@ import pytest
 from experiments.common.results import PLACES
 from gongzhu_jax import players
 from gongzhu_jax.players import registry
+from gongzhu_jax.runtime import usual_promotion
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
-Choose = Callable[[str, dict[str, Any]], players.Player]
+
+@pytest.fixture(scope="module", autouse=True)
+def _promotion() -> Iterator[None]:
+    """Commands mix types and ranks in their figures; the library that they call does not."""
+    with usual_promotion():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -392,9 +392,9 @@ def test_worked_examples(weights: Path, places: Path) -> None:
 
 def test_classical() -> None:
     """Points of seats by the plain rules, with and without a lone C10."""
-    deals = choose_deals("development-1", 3).deals
+    deals = choose_deals("development-1", 40).deals
     seats = (mixed_player, random_player, random_player, random_player)
-    played = Seating(seats, rotations=4, batch=4).play(deals, keep_states=True)
+    played = Seating(seats, rotations=4, batch=40).play(deals, keep_states=True)
     expected = {"points": 0.0, "square": 0.0, "without_c10": 0.0, "count": 0}
     for record in played.records():
         game = Game(record.deal, record.leader, record.plays)
@@ -405,9 +405,10 @@ def test_classical() -> None:
             expected["square"] += points**2
             expected["without_c10"] += 0 if lone else points
             expected["count"] += 1
+    assert expected["without_c10"] != expected["points"]  # there was a lone C10
     kept = classical.seat_blocks(played, "random")
     assert {name: np.sum(leaf) for name, leaf in kept.items()} == pytest.approx(expected)
-    section = sections.classical({"deals": 3, "blocks": {"random of four random": kept}})
+    section = sections.classical({"deals": 40, "blocks": {"random of four random": kept}})
     (line,) = section.tables[0].rows
     mean = expected["points"] / expected["count"]
     assert ours(line) == pytest.approx(mean)

@@ -163,10 +163,6 @@ def test_launchers(name: str, tmp_path: Path) -> None:
 
 
 def test_a_launcher_that_is_not_installed(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(launchers.importlib, "import_module", _missing)
+    monkeypatch.setitem(sys.modules, "ray", None)
     assert sweep.main(["player=if,random", "opponent=random", "launcher.name=ray", *PLAY]) == 2
     assert 'needs an extra: pip install -e ".[ray]"' in capsys.readouterr().err
-
-
-def _missing(name: str) -> None:
-    raise ImportError(name)
