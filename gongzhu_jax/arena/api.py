@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from gongzhu_jax import players, records
+from gongzhu_jax import players
 from gongzhu_jax.arena.hall import position
 from gongzhu_jax.arena.leaderboard import leaderboard
 from gongzhu_jax.arena.messages import PROTOCOL, Name, Token
@@ -85,7 +85,7 @@ def info(arena: Arena) -> dict[str, Any]:
 @router.get("/tables")
 async def tables(arena: Arena) -> list[dict[str, Any]]:
     """The tables that are open now."""
-    return [at.summary() for at in arena.hall.tables.values()]
+    return [at.summary() for at in arena.hall.tables.values() if at.rules.invitation is None]
 
 
 @router.post("/accounts")
@@ -169,12 +169,14 @@ def game(game_id: Id, arena: Arena) -> dict[str, Any]:
 
 @router.get("/games/{game_id}/opinion/{stage}")
 async def game_opinion(
-    game_id: Id, stage: Annotated[int, Path(ge=0, le=51)], arena: LimitedArena
+    game_id: Id,
+    stage: Annotated[int, Path(ge=0, le=51)],
+    arena: LimitedArena,
+    token: Annotated[str | None, Query(max_length=64)] = None,
 ) -> dict[str, Any]:
     """What the analyst thinks of the move `stage` of a finished game, knowing what its player
-    knew."""
-    row = await asyncio.to_thread(arena.store.game, game_id)
-    record = records.parse(row["record"])
+    knew. `token` is that of the seat, needed for a game of today's deal."""
+    record = await asyncio.to_thread(arena.people.store.game, game_id, token)
     before = TableGame(record.deal, record.leader)
     for card in record.plays[:stage]:
         before.play(card)

@@ -5,7 +5,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from gongzhu_jax.arena.table import Ask, By, Deal, Effect, GameKey, Send, Table,
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.cards import NUM_RANKS, NUM_SEATS
+from gongzhu_jax.records import Record
 
 _TICK_SECONDS = 0.2
 log = logging.getLogger("gongzhu_jax.arena")
@@ -35,6 +36,7 @@ class Hall:
         self.programs: dict[str, Connection] = {}  # by name: those that take part in matches
         self.available: list[str] = []  # our players that can play here
         self._clients: dict[tuple[str, int], Connection] = {}
+        self.listeners: list[Callable[[Table, Effect], None]] = []
         self._finished: dict[str, asyncio.Future[Sequence[int]]] = {}
         self._tasks: set[asyncio.Task] = set()
 
@@ -154,15 +156,19 @@ class Hall:
         if not self.settings.least_seconds <= seconds <= self.settings.most_seconds:
             least, most = self.settings.least_seconds, self.settings.most_seconds
             raise ArenaError("malformed", f"seconds must be from {least:g} to {most:g}")
-        self._check_seats(connection)
-        self._check_room()
+        self.check_room(connection)
         for name in {name for name in seats if name is not None}:
             await self.own.prepare(name)
         if analysis:
             await self.own.prepare_analyst()
-        self._check_room()  # again: others may have come in the meantime
-        self._check_seats(connection)
-        return self.add_table(seats, self._rules(seconds, analysis=analysis), random_deal)
+        self.check_room(connection)  # again: others may have come in the meantime
+        rules = self.rules(
+            seconds,
+            analysis=analysis,
+            invitation=secrets.token_urlsafe(9) if message.private else None,
+            animation_seconds=self.settings.animation_seconds,
+        )
+        return self.add_table(seats, rules, random_deal)
 
     def create_match_table(
         self, seats: Sequence[str], deal: Deal, match: int, seconds: float
@@ -172,7 +178,7 @@ class Hall:
         Names that are not those of our players are of programs, here or about to come back.
         """
         own = [name if name in players.names() else None for name in seats]
-        rules = self._rules(seconds, games=1, match=match)
+        rules = self.rules(seconds, games=1, match=match)
         at = self.add_table(own, rules, lambda number: deal)
         future = asyncio.get_running_loop().create_future()
         self._finished[at.id] = future
@@ -232,6 +238,8 @@ class Hall:
     def apply(self, at: Table, effects: list[Effect]) -> None:
         """Carries out what a change of a table asks for."""
         for effect in effects:
+            for listener in self.listeners:
+                listener(at, effect)
             match effect:
                 case Send():
                     self._send(at, effect)
@@ -275,7 +283,7 @@ class Hall:
         else:
             self.apply(at, at.play(ask.seat, ask.stage, card, now))
 
-    async def _record(self, at: Table, record: Any) -> None:
+    async def _record(self, at: Table, record: Record) -> None:
         """Stores a finished game, then tells its players."""
         try:
             future = self.store.finish_game(at.id, at.rules.match, record)
@@ -302,7 +310,8 @@ class Hall:
 
     # inside
 
-    def _rules(self, seconds: float, **more: Any) -> TableRules:
+    def rules(self, seconds: float, **more: Any) -> TableRules:
+        """The rules of a table here; `more` are fields of `TableRules`."""
         return TableRules(
             move_seconds=seconds,
             own_seconds=self.settings.own_seconds,
@@ -310,7 +319,9 @@ class Hall:
             **more,
         )
 
-    def _check_room(self) -> None:
+    def check_room(self, connection: Connection) -> None:
+        """For one more table, and for its maker at it."""
+        self._check_seats(connection)
         if len(self.tables) >= self.settings.limits.tables:
             raise ArenaError("full", "all tables are in use; try again later")
 
@@ -354,4 +365,6 @@ def random_deal(number: int) -> Deal:
 
 
 def _seated(at: Table, seat: int, token: str) -> dict[str, Any]:
-    return {"type": "seated", "table": at.id, "seat": seat, "token": token}
+    seated = {"type": "seated", "table": at.id, "seat": seat, "token": token}
+    invitation = at.rules.invitation
+    return seated if invitation is None else {**seated, "invitation": invitation}

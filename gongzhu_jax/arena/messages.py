@@ -55,6 +55,7 @@ class Create(Message):
     ]
     seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
     analysis: bool = False
+    private: bool = False
 
 
 class AtTable(Message):
@@ -64,6 +65,7 @@ class AtTable(Message):
 
 class Sit(AtTable):
     type: Literal["sit"]
+    invitation: Token | None = None  # of a private table
 
 
 class Ready(AtTable):
@@ -99,7 +101,41 @@ class Ping(Message):
     type: Literal["ping"]
 
 
-AnyMessage = Hello | Create | Sit | Ready | Play | Leave | Reconnect | Analyse | Available | Ping
+class Lobby(Message):
+    type: Literal["lobby"]
+    on: bool  # whether changes of the list of tables are wanted
+
+
+class Watch(Message):
+    type: Literal["watch"]
+    table: TableId
+    invitation: Token | None = None
+
+
+class Unwatch(Message):
+    type: Literal["unwatch"]
+
+
+class Daily(Message):
+    type: Literal["daily"]
+
+
+AnyMessage = (
+    Hello
+    | Create
+    | Sit
+    | Ready
+    | Play
+    | Leave
+    | Reconnect
+    | Analyse
+    | Available
+    | Ping
+    | Lobby
+    | Watch
+    | Unwatch
+    | Daily
+)
 _ADAPTER: TypeAdapter[AnyMessage] = TypeAdapter(Annotated[AnyMessage, Field(discriminator="type")])
 
 

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 
-from gongzhu_jax.arena import api
+from gongzhu_jax.arena import api, people_api
 from gongzhu_jax.arena.connection import Connection
 from gongzhu_jax.arena.own_players import MakePlayer
 from gongzhu_jax.arena.service import Service, make_service
@@ -47,6 +47,7 @@ def make_app(settings: Settings, make_player: MakePlayer | None = None) -> FastA
 
     app = FastAPI(title="Gongzhu arena", version=__version__, lifespan=lifespan)
     app.include_router(api.router)
+    app.include_router(people_api.router)
     app.add_api_websocket_route("/ws", serve_client)
     app.add_exception_handler(ArenaError, refuse)
     app.middleware("http")(add_headers)
@@ -86,7 +87,7 @@ async def serve_client(socket: WebSocket) -> None:
         return
     sender = asyncio.create_task(_send(socket, connection))
     try:
-        await _receive(socket, Session(service.hall, connection), sender)
+        await _receive(socket, Session(service.hall, connection, service.people), sender)
     except WebSocketDisconnect:
         pass
     finally:

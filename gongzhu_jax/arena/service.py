@@ -9,6 +9,7 @@ from gongzhu_jax import players
 from gongzhu_jax.arena.hall import Hall
 from gongzhu_jax.arena.matches import Matches
 from gongzhu_jax.arena.own_players import MakePlayer, OwnPlayers
+from gongzhu_jax.arena.people import People
 from gongzhu_jax.arena.rates import Rates
 from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.store import Store
@@ -26,6 +27,7 @@ class Service:
     hall: Hall
     matches: Matches
     requests: Rates
+    people: People
 
     async def open(self) -> None:
         lost = await asyncio.to_thread(self.store.lose_open_games)
@@ -34,6 +36,7 @@ class Service:
         for match_id in await asyncio.to_thread(self.store.lose_open_matches):
             log.warning("lost: match %s", match_id)
         await self.hall.open()
+        await self.people.open()
 
     async def close(self) -> None:
         await self.hall.close()
@@ -57,4 +60,4 @@ def make_service(settings: Settings, make_player: MakePlayer | None = None) -> S
     own = OwnPlayers(make_player or make_own, settings.analyst, limits.analyses_waiting)
     hall = Hall(settings, store, own)
     rates = Rates(limits.requests_per_second, limits.request_burst)
-    return Service(settings, store, own, hall, Matches(hall), rates)
+    return Service(settings, store, own, hall, Matches(hall), rates, People(hall))

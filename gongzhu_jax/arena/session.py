@@ -9,14 +9,17 @@ from typing import Any
 
 from gongzhu_jax.arena import messages
 from gongzhu_jax.arena.connection import Connection
+from gongzhu_jax.arena.daily import SEAT as DAILY_SEAT
 from gongzhu_jax.arena.hall import Hall
+from gongzhu_jax.arena.people import People
 from gongzhu_jax.arena.table import Table
 from gongzhu_jax.errors import ArenaError
 
 
 class Session:
-    def __init__(self, hall: Hall, connection: Connection) -> None:
+    def __init__(self, hall: Hall, connection: Connection, people: People) -> None:
         self._hall = hall
+        self._people = people
         self._connection = connection
 
     async def receive(self, text: str | bytes) -> None:
@@ -68,7 +71,13 @@ class Session:
                 at = await hall.create(connection, message)
                 hall.take_seat(connection, at, message.seat, message.id)
             case messages.Sit():
-                hall.take_seat(connection, hall.find(message.table), message.seat, message.id)
+                at = hall.find(message.table)
+                at.check_invitation(message.invitation)
+                hall.take_seat(connection, at, message.seat, message.id)
+            case messages.Daily():
+                at = await self._people.daily.create_table(connection)
+                hall.take_seat(connection, at, DAILY_SEAT, message.id)
+                self._people.daily.seated(at)
             case messages.Reconnect():
                 at = hall.find(message.table)
                 hall.return_to(connection, at, message.seat, message.token, message.id)
@@ -94,6 +103,14 @@ class Session:
                 hall.leave(self._connection, self._own(message), message.seat)
             case messages.Available():
                 hall.offer(self._connection, message.games)
+            case messages.Lobby():
+                self._people.table_list.subscribe(self._connection, on=message.on)
+            case messages.Watch():
+                at = hall.find(message.table)
+                at.check_invitation(message.invitation)
+                self._people.spectators.watch(self._connection, at, now)
+            case messages.Unwatch():
+                self._people.spectators.unwatch(self._connection)
 
     async def _analyse(self, at: Table, message: messages.Analyse) -> None:
         found = await self._hall.analyse(at, message.seat, message.stage)

@@ -39,6 +39,8 @@ class Settings:
     most_seconds: float = 600.0
     own_seconds: float = 180.0  # for a move of our players; compiling counts
     idle_seconds: float = 600.0  # after which a table where nothing happens is closed
+    animation_seconds: float = 4.0  # to show people what was played, before their clock starts
+    spectator_delay: float = 20.0  # seconds between a play and its being shown to spectators
     analyst: str = "scrofa-strong"  # whose opinion the analysis shows
     checkpoint: str | None = None  # of players with a network; None: the shipped weights
     limits: Limits = field(default_factory=Limits)

@@ -45,7 +45,11 @@ CREATE TABLE lost_games (
 """
 _GAME = "id, finished, table_id, match_id, record"
 # Games of a match that goes on stay closed: the same hands are still to be played.
-_PUBLIC = "(match_id IS NULL OR match_id IN (SELECT id FROM matches WHERE status != 'playing'))"
+# So do games of today's deal, which others are still to play.
+_PUBLIC = (
+    "(match_id IS NULL OR match_id IN (SELECT id FROM matches WHERE status != 'playing')) "
+    "AND coalesce(json_extract(record, '$.metadata.daily'), '') < date('now')"
+)
 _PAGE = 500
 
 Work = Callable[[sqlite3.Connection], Any]
@@ -223,6 +227,10 @@ class Store:
         """First player, second player and margins by deal, of every finished match."""
         rows = self._read("SELECT first, second, margins FROM matches WHERE status = 'finished'")
         return [(row["first"], row["second"], json.loads(row["margins"])) for row in rows]
+
+    def read(self, sql: str, *values: Any) -> list[dict[str, Any]]:
+        """Rows of a query, as dictionaries."""
+        return self._read(sql, *values)
 
     def _read(self, sql: str, *values: Any) -> list[dict[str, Any]]:
         if not hasattr(self._local, "connection"):

@@ -131,6 +131,9 @@ class TableRules:
     analysis: bool = False
     games: int | None = None  # after which it closes; None: as long as players are ready
     match: int | None = None
+    invitation: str | None = None  # needed to sit down or watch; such a table is not listed
+    daily: str | None = None  # the day whose deal is played here
+    animation_seconds: float = 0.0  # before the clock of a move starts, to show what was played
 
 
 class Table:
@@ -343,6 +346,8 @@ class Table:
         return {
             "table": self.id,
             "phase": self.phase,
+            "private": self.rules.invitation is not None,
+            "daily": self.rules.daily,
             "seats": [
                 {
                     "name": place.label,
@@ -361,7 +366,12 @@ class Table:
 
     def remaining(self, now: float) -> float | None:
         """Seconds until the clock makes the move to come."""
-        return None if self._deadline is None else round(max(0.0, self._deadline - now), 1)
+        if self._deadline is None:
+            return None
+        left = self._deadline - now
+        if self.game is not None and self.seats[self.game.mover].token is not None:
+            left = min(left, self.rules.move_seconds)  # the animation comes before
+        return round(max(0.0, left), 1)
 
     def analysed_game(self, seat: int, stage: int) -> TableGame:
         """The game, if `seat` may ask now what an expert would think of its view."""
@@ -372,6 +382,14 @@ class Table:
         if self.game.mover != seat or self.game.stage != stage:
             raise ArenaError("turn", "only the move to come can be analysed, by its player")
         return self.game
+
+    def check_invitation(self, invitation: str | None) -> None:
+        """Whether somebody with this invitation may sit down or watch."""
+        wanted, given = self.rules.invitation, (invitation or "")
+        if wanted is not None and not secrets.compare_digest(
+            wanted.encode(), given.encode("utf-8", "surrogatepass")
+        ):
+            raise ArenaError("forbidden", "this table is private: its invitation is needed")
 
     # inside
 
@@ -427,7 +445,7 @@ class Table:
         seat = self.game.mover
         place = self.seats[seat]
         if place.token is not None:
-            self._deadline = now + self.rules.move_seconds
+            self._deadline = now + self.rules.move_seconds + self.rules.animation_seconds
             return [self._view(seat, now)]
         if place.player is None:
             return self.clock_play(now)
