@@ -19,6 +19,7 @@ from gongzhu_jax.arena.service import Service
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.env import RULES_VERSION
+from gongzhu_jax.records import to_line
 from gongzhu_jax.version import __version__
 
 router = APIRouter(prefix="/api")
@@ -47,6 +48,7 @@ LimitedArena = Annotated[Service, Depends(get_limited)]
 Player = Annotated[str | None, Query(max_length=32, description="games with this player")]
 Match = Annotated[int | None, Query(ge=1, le=_MAX_ID, description="games of this match")]
 After = Annotated[int, Query(ge=0, le=_MAX_ID, description="games with greater ids")]
+SeatToken = Annotated[str | None, Query(max_length=64)]
 Id = Annotated[int, Path(ge=1, le=_MAX_ID)]
 
 
@@ -162,9 +164,10 @@ def games(
 
 
 @router.get("/games/{game_id}")
-def game(game_id: Id, arena: Arena) -> dict[str, Any]:
-    """The record of a finished game."""
-    return json.loads(arena.store.game(game_id)["record"])
+def game(game_id: Id, arena: Arena, token: SeatToken = None) -> dict[str, Any]:
+    """The record of a finished game. `token` is that of a seat in it, needed while others still
+    play today's deal."""
+    return json.loads(to_line(arena.people.store.game(game_id, token)))
 
 
 @router.get("/games/{game_id}/opinion/{stage}")
@@ -172,10 +175,10 @@ async def game_opinion(
     game_id: Id,
     stage: Annotated[int, Path(ge=0, le=51)],
     arena: LimitedArena,
-    token: Annotated[str | None, Query(max_length=64)] = None,
+    token: SeatToken = None,
 ) -> dict[str, Any]:
     """What the analyst thinks of the move `stage` of a finished game, knowing what its player
-    knew. `token` is that of the seat, needed for a game of today's deal."""
+    knew. `token` as for the game."""
     record = await asyncio.to_thread(arena.people.store.game, game_id, token)
     before = TableGame(record.deal, record.leader)
     for card in record.plays[:stage]:

@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from gongzhu_jax.arena.api import Arena, Id, LimitedArena
+from gongzhu_jax.arena.api import Arena, Id, LimitedArena, SeatToken
 from gongzhu_jax.arena.daily import today
 from gongzhu_jax.errors import ArenaError
 
 router = APIRouter(prefix="/api")
 
-Token = Annotated[str | None, Query(max_length=64)]
-
 
 @router.get("/tables/{table_id}")
 async def get_table(
-    table_id: Annotated[str, Path(max_length=32)], arena: Arena, invitation: Token = None
+    table_id: Annotated[str, Path(max_length=32)],
+    arena: Arena,
+    invitation: Annotated[str | None, Query(max_length=64)] = None,
 ) -> dict[str, Any]:
     """One open table; a private one needs its invitation."""
     at = arena.hall.find(table_id)
@@ -30,11 +30,10 @@ async def get_report(
     game_id: Id,
     arena: LimitedArena,
     seat: Annotated[int, Query(ge=0, le=3)],
-    token: Token = None,
+    token: SeatToken = None,
 ) -> dict[str, Any]:
     """What each move of a seat gave away, and how our players do in that seat; `state` is
-    "working" until it is "ready". `token` is that of the seat, needed for a game of today's
-    deal."""
+    "working" until it is "ready". `token` as for the game."""
     record = await asyncio.to_thread(arena.people.store.game, game_id, token)
     day = record.metadata.get("daily")
     key = None if day is None else (await arena.people.daily.deal(day)).key

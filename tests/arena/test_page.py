@@ -65,7 +65,7 @@ def open_page(browser: Browser, arena: Arena, width: int, height: int, **options
 
 
 def start_game(page: Page, opponent: str, *, analysis: bool = False) -> None:
-    page.locator("#name").wait_for()
+    page.locator("#other-left").wait_for()
     for place in ("left", "partner", "right"):
         page.select_option(f"#other-{place}", opponent)
     page.select_option("#seconds", "600")  # the clock is not what is tested here
@@ -76,7 +76,7 @@ def start_game(page: Page, opponent: str, *, analysis: bool = False) -> None:
 
 def my_turn(page: Page) -> None:
     page.wait_for_function(
-        "() => !document.getElementById('summary').hidden || "
+        "() => !document.getElementById('finished').hidden || "
         "document.getElementById('hand').classList.contains('my-turn')",
         timeout=SECONDS,
     )
@@ -104,7 +104,7 @@ def played(page: Page, card: str) -> None:
 
 
 def over(page: Page) -> bool:
-    return page.locator("#summary").is_visible()
+    return page.locator("#finished").is_visible()
 
 
 def picture(page: Page, name: str) -> None:
