@@ -4,22 +4,22 @@ cards are secret until the day is over."""
 
 import asyncio
 import datetime
-import logging
 import secrets
 from typing import Any
 
 from gongzhu_jax.arena.connection import Connection
+from gongzhu_jax.arena.deals import Deal, GameKey, random_deal
 from gongzhu_jax.arena.duplicate import margin, play_deal
-from gongzhu_jax.arena.hall import Hall, random_deal
+from gongzhu_jax.arena.effects import Closed, Effect, Send
+from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.people_store import PeopleStore
-from gongzhu_jax.arena.table import Closed, Deal, Effect, GameKey, Send, Table
+from gongzhu_jax.arena.table import Table
 from gongzhu_jax.errors import ArenaError
+from gongzhu_jax.game.cards import NUM_SEATS
 
 SEAT = 0
 """Where the person sits."""
 MOST_RESULTS = 100
-
-log = logging.getLogger("gongzhu_jax.arena")
 
 
 def today() -> str:
@@ -28,29 +28,32 @@ def today() -> str:
 
 
 class DailyDeals:
-    def __init__(self, hall: Hall, store: PeopleStore) -> None:
-        self._hall = hall
+    def __init__(self, lobby: Lobby, store: PeopleStore) -> None:
+        self._lobby = lobby
         self._store = store
         self._playing: set[str] = set()  # days whose deal our players are playing
 
+    async def open(self) -> None:
+        """Tables of yesterday's and today's deal may come back when the server starts."""
+        yesterday = datetime.date.fromisoformat(today()) - datetime.timedelta(days=1)
+        for known in await asyncio.to_thread(self._store.daily_deals, yesterday.isoformat()):
+            self._known(*known)
+
     async def create_table(self, connection: Connection) -> Table:
         """A table for the try of one person, who must be seated at once."""
-        hall, day, name = self._hall, today(), connection.name
+        lobby, day, name = self._lobby, today(), connection.name
         assert name is not None
-        other = hall.analyst
+        other = lobby.analyst
         if other is None:
             raise ArenaError("player", "our strongest player cannot play here")
-        hall.check_room(connection)
-        await hall.own.prepare(other)
-        deal = await self.deal(day)
-        seats = [None if seat == SEAT else other for seat in range(4)]
-        hall.check_room(connection)
-        rules = hall.rules(hall.settings.most_seconds, games=1, daily=day)
-        at = hall.add_table(seats, rules, lambda number: deal)
+        await self.deal(day)
+        seats = [None if seat == SEAT else other for seat in range(NUM_SEATS)]
+        rules = lobby.rules(lobby.settings.most_seconds, games=1, daily=day)
+        at = lobby.create(seats, rules, connection.address)
         try:
             await asyncio.to_thread(self._store.begin_daily, day, name, at.id)
         except BaseException:
-            hall.apply(at, at.close("nobody came"))
+            lobby.apply(at, at.close("nobody came"))
             raise
         return at
 
@@ -66,7 +69,12 @@ class DailyDeals:
         owners, seed = await asyncio.to_thread(
             self._store.daily_deal, day, list(new.owners), secrets.randbits(32)
         )
-        return Deal(owners, SEAT, GameKey(seed, 0, 0), {"daily": day})
+        return self._known(day, owners, seed)
+
+    def _known(self, day: str, owners: list[int], seed: int) -> Deal:
+        deal = Deal(owners, SEAT, GameKey(seed, 0, 0), {"daily": day})
+        self._lobby.daily_deals[day] = deal
+        return deal
 
     def heard(self, at: Table, effect: Effect) -> None:
         if at.rules.daily is None:
@@ -90,7 +98,7 @@ class DailyDeals:
         rows = await asyncio.to_thread(self._store.daily_results, day, MOST_RESULTS)
         return {
             "day": day,
-            "player": self._hall.analyst,
+            "player": self._lobby.analyst,
             "benchmark": theirs,
             "games": await asyncio.to_thread(self._store.daily_count, day),
             # The game of a day that is not over can be seen by nobody else.
@@ -100,14 +108,14 @@ class DailyDeals:
 
     def _play(self, day: str) -> None:
         """Our players play the deal, once a day."""
-        player = self._hall.analyst
+        player = self._lobby.analyst
         if player is not None and day not in self._playing:
             self._playing.add(day)
-            self._hall.spawn(self._play_deal(day, player))
+            self._lobby.spawn(self._play_deal(day, player))
 
     async def _play_deal(self, day: str, player: str) -> None:
         try:
-            played = await play_deal(self._hall.own, [player] * 4, await self.deal(day))
+            played = await play_deal(self._lobby.own, [player] * 4, await self.deal(day))
             await asyncio.wrap_future(self._store.keep_benchmark(day, played))
         finally:
             self._playing.discard(day)

@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gongzhu_jax.arena.hall import position
+from gongzhu_jax.arena.deals import Deal
 from gongzhu_jax.arena.own_players import OwnPlayers
+from gongzhu_jax.arena.position import position
 from gongzhu_jax.arena.seat_view import names
-from gongzhu_jax.arena.table import Deal
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.game.cards import NUM_SEATS
 
 
 async def play_deal(own: OwnPlayers, players: Sequence[str], deal: Deal) -> dict[str, Any]:
     """A whole game of four of our players; each is given only what its seat knows."""
-    for name in set(players):
-        await own.prepare(name)
     game = TableGame(deal.owners, deal.leader)
     while not game.is_over:
         legal = game.legal()

@@ -4,11 +4,12 @@ import asyncio
 import time
 
 from gongzhu_jax.arena.daily import DailyDeals
-from gongzhu_jax.arena.hall import Hall
+from gongzhu_jax.arena.effects import Effect
+from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.people_store import PeopleStore
 from gongzhu_jax.arena.reports import Reports
 from gongzhu_jax.arena.spectators import Spectators
-from gongzhu_jax.arena.table import Effect, Table
+from gongzhu_jax.arena.table import Table
 from gongzhu_jax.arena.table_list import TableList
 
 _TICK_SECONDS = 0.25
@@ -17,18 +18,18 @@ _TICK_SECONDS = 0.25
 class People:
     """Listens to what happens at the tables, and changes nothing there."""
 
-    def __init__(self, hall: Hall) -> None:
-        self._hall = hall
-        self.store = PeopleStore(hall.store)
-        self.daily = DailyDeals(hall, self.store)
-        self.reports = Reports(hall.own, self.store, lambda: hall.analyst, hall.spawn)
-        self.spectators = Spectators(hall.settings.spectator_delay)
-        self.table_list = TableList(hall)
-        hall.listeners.append(self._heard)
+    def __init__(self, lobby: Lobby) -> None:
+        self._lobby = lobby
+        self.store = PeopleStore(lobby.store)
+        self.daily = DailyDeals(lobby, self.store)
+        self.reports = Reports(lobby.own, self.store, lambda: lobby.analyst, lobby.spawn)
+        self.spectators = Spectators(lobby.settings.spectator_seconds)
+        self.table_list = TableList(lobby)
+        lobby.listeners.append(self._heard)
 
     async def open(self) -> None:
-        await asyncio.to_thread(self.store.open)
-        self._hall.spawn(self._tick())
+        await self.daily.open()
+        self._lobby.spawn(self._tick())
 
     def _heard(self, at: Table, effect: Effect) -> None:
         self.spectators.heard(at, effect, time.monotonic())

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from gongzhu_jax.arena.api import Arena, Id, LimitedArena, SeatToken
+from gongzhu_jax.arena.api_types import ERRORS, Address, Arena, Id, SeatToken
 from gongzhu_jax.arena.daily import today
 from gongzhu_jax.errors import ArenaError
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api", responses=ERRORS)
 
 
 @router.get("/tables/{table_id}")
@@ -20,7 +20,7 @@ async def get_table(
     invitation: Annotated[str | None, Query(max_length=64)] = None,
 ) -> dict[str, Any]:
     """One open table; a private one needs its invitation."""
-    at = arena.hall.find(table_id)
+    at = arena.lobby.find(table_id)
     at.check_invitation(invitation)
     return at.summary()
 
@@ -28,7 +28,8 @@ async def get_table(
 @router.get("/games/{game_id}/report")
 async def get_report(
     game_id: Id,
-    arena: LimitedArena,
+    arena: Arena,
+    address: Address,
     seat: Annotated[int, Query(ge=0, le=3)],
     token: SeatToken = None,
 ) -> dict[str, Any]:
@@ -37,12 +38,12 @@ async def get_report(
     record = await asyncio.to_thread(arena.people.store.game, game_id, token)
     day = record.metadata.get("daily")
     key = None if day is None else (await arena.people.daily.deal(day)).key
-    return await arena.people.reports.get(game_id, seat, record, key)
+    return await arena.people.reports.get(game_id, seat, record, key, address)
 
 
 @router.get("/daily")
 async def get_daily(
-    arena: LimitedArena,
+    arena: Arena,
     day: Annotated[str | None, Query(pattern=r"^\d{4}-\d\d-\d\d$")] = None,
     name: Annotated[str | None, Query(max_length=24)] = None,
 ) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gongzhu_jax import players
+from gongzhu_jax.arena.deals import Deal, GameKey
 from gongzhu_jax.arena.duplicate import margin, play_deal
-from gongzhu_jax.arena.hall import position
-from gongzhu_jax.arena.own_players import OwnPlayers, Position
+from gongzhu_jax.arena.effects import By
+from gongzhu_jax.arena.own_players import OwnPlayers
 from gongzhu_jax.arena.people_store import PeopleStore
-from gongzhu_jax.arena.table import By, Deal, GameKey
+from gongzhu_jax.arena.position import Position, position
+from gongzhu_jax.arena.rates import Shares
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.cards import CARD_NAMES
@@ -26,12 +28,14 @@ SMALLEST_LOSS = 0.5
 _AT_ONCE = 2  # reports, so that many of them keep nobody else waiting for long
 _POSITIONS_AT_ONCE = 4  # of one report
 _WAITING = 64  # reports
+_PER_ADDRESS = 4  # reports that wait or are being written
 
 log = logging.getLogger("gongzhu_jax.arena")
 
 
 @dataclass
 class _Work:
+    address: str  # of whoever asked first
     done: int = 0
     of: int = 1
     failed: bool = False
@@ -45,7 +49,7 @@ class Reports:
         own: OwnPlayers,
         store: PeopleStore,
         analyst: Callable[[], str | None],
-        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        spawn: Callable[[Coroutine[Any, Any, None]], Any],
     ) -> None:
         self._own = own
         self._store = store
@@ -53,12 +57,13 @@ class Reports:
         self._spawn = spawn
         self._work: dict[tuple[int, int], _Work] = {}
         self._room = asyncio.Semaphore(_AT_ONCE)
+        self._per_address = Shares(_PER_ADDRESS, "busy", "too many reports for your address")
 
     async def get(
-        self, game_id: int, seat: int, record: Record, key: GameKey | None
+        self, game_id: int, seat: int, record: Record, key: GameKey | None, address: str
     ) -> dict[str, Any]:
         """The report, or how far it is. `key` is that of our players' random choices in the game,
-        where all who play the deal have the same one."""
+        where all who play the deal have the same one; `address` is that of whoever asks."""
         where = (game_id, seat)
         if where not in self._work:
             kept = await asyncio.to_thread(self._store.report, game_id, seat)
@@ -70,7 +75,8 @@ class Reports:
                 raise ArenaError("player", "nobody here can analyse games")
             if len(self._work) >= _WAITING:
                 raise ArenaError("busy", "too many reports are being written; try again later")
-            self._work[where] = _Work()
+            self._per_address.take(address)
+            self._work[where] = _Work(address)
             self._spawn(self._write(where, record, analyst, key or GameKey(game_id, 0, 0)))
         work = self._work[where]
         if work.failed:
@@ -104,6 +110,8 @@ class Reports:
             work.failed = True
         else:
             del self._work[where]
+        finally:
+            self._per_address.give_back(work.address)
 
     async def _moves(self, record: Record, seat: int, work: _Work) -> list[dict[str, Any]]:
         late = {stage: by for _, stage, by in record.metadata.get("late", [])}

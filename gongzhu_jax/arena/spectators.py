@@ -4,11 +4,11 @@ from collections import deque
 from typing import Any
 
 from gongzhu_jax.arena.connection import Connection, to_text
+from gongzhu_jax.arena.effects import Closed, Effect, SavePlay, Send
 from gongzhu_jax.arena.seat_view import last_trick_json, names, trick_json
-from gongzhu_jax.arena.table import Closed, Effect, Opened, Send, Table
+from gongzhu_jax.arena.table import Table
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
-from gongzhu_jax.game.cards import card_id
 from gongzhu_jax.game.host_game import HostGame
 
 
@@ -43,34 +43,33 @@ class Watched:
         self.at = at
         self.connections: set[Connection] = set()
         self.text = ""  # the last that was sent
-        self._waiting: deque[tuple[float, tuple[str, int, int]]] = deque()
+        # (leader, stage, card) of each play, and the id of each game that has ended
+        self._waiting: deque[tuple[float, tuple[int, int, int] | int]] = deque()
         self._game: ShownGame | None = None
         self._finished: int | None = None  # the id of the game, once it is over
         if at.game is not None:  # it began before anybody listened, as after a restart
-            self._waiting.append((now, ("opened", 0, at.game.leader)))
             for stage, card in enumerate(at.game.plays):
-                self._waiting.append((now, ("played", stage, card)))
+                self._waiting.append((now, (at.game.leader, stage, card)))
 
     def heard(self, effect: Effect, now: float) -> None:
-        if isinstance(effect, Opened):
+        if isinstance(effect, SavePlay):
             assert self.at.game is not None
-            self._waiting.append((now, ("opened", 0, self.at.game.leader)))
-        elif isinstance(effect, Send) and effect.message["type"] == "played":
-            played = effect.message
-            self._waiting.append((now, ("played", played["stage"], card_id(played["card"]))))
+            self._waiting.append((now, (self.at.game.leader, effect.stage, effect.card)))
         elif isinstance(effect, Send) and effect.message["type"] == "game_end":
-            self._waiting.append((now, ("ended", 0, effect.message["game"])))
+            self._waiting.append((now, effect.message["game"]))
 
     def release(self, until: float) -> None:
         """Shows what happened up to a time."""
         while self._waiting and self._waiting[0][0] <= until:
-            kind, stage, value = self._waiting.popleft()[1]
-            if kind == "opened":
-                self._game, self._finished = ShownGame(value), None
-            elif kind == "played" and self._game is not None and stage == self._game.stage:
-                self._game.show(value)
-            elif kind == "ended":
-                self._finished = value
+            event = self._waiting.popleft()[1]
+            if isinstance(event, int):
+                self._finished = event
+                continue
+            leader, stage, card = event
+            if stage == 0:
+                self._game, self._finished = ShownGame(leader), None
+            if self._game is not None and stage == self._game.stage:
+                self._game.show(card)
 
     def message(self, delay: float) -> dict[str, Any]:
         return {

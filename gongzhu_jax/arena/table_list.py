@@ -3,17 +3,18 @@
 from typing import Any
 
 from gongzhu_jax.arena.connection import Connection, to_text
-from gongzhu_jax.arena.hall import Hall
+from gongzhu_jax.arena.effects import Phase
+from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.spectators import may_be_watched
-from gongzhu_jax.arena.table import Phase, Table
+from gongzhu_jax.arena.table import Table
 
 MOST_TABLES = 40
 _SECONDS = 1.0  # at least, between two lists
 
 
 class TableList:
-    def __init__(self, hall: Hall) -> None:
-        self._hall = hall
+    def __init__(self, lobby: Lobby) -> None:
+        self._lobby = lobby
         self._subscribers: set[Connection] = set()
         self._text = ""
         self._sent = 0.0
@@ -38,12 +39,12 @@ class TableList:
 
     def message(self) -> dict[str, Any]:
         """Tables to sit down at first, then those to watch."""
-        listed = [at for at in self._hall.tables.values() if _is_listed(at)]
-        listed.sort(key=lambda at: at.phase is not Phase.WAITING)
+        listed = [at for at in self._lobby.tables.values() if _is_listed(at)]
+        listed.sort(key=lambda at: at.phase is Phase.PLAYING)
         return {
             "type": "tables",
             "tables": [at.summary() for at in listed[:MOST_TABLES]],
-            "people": len(self._hall.connections),
+            "people": len(self._lobby.clients.connections),
         }
 
 

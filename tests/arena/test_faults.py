@@ -100,7 +100,7 @@ def test_memory_does_not_grow(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
     async def play() -> list[int]:
         connection = service.hall.connect()
-        session = Session(service.hall, connection, service.people)
+        session = Session(service.hall, connection)
         await session.receive(
             '{"type": "hello", "protocol": 1, "name": "long", "turns_only": true}'
         )

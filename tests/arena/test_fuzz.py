@@ -89,10 +89,10 @@ class World:
         self.service = service
         self.owner = service.hall.connect()
         self.stranger = service.hall.connect()
-        self.session = Session(service.hall, self.stranger, service.people)
+        self.session = Session(service.hall, self.stranger)
 
     async def prepare(self) -> Table:
-        owner = Session(self.service.hall, self.owner, self.service.people)
+        owner = Session(self.service.hall, self.owner)
         await owner.receive('{"type": "hello", "protocol": 1, "name": "owner"}')
         await self.session.receive('{"type": "hello", "protocol": 1, "name": "stranger"}')
         await owner.receive('{"type": "create", "seats": [null, null, null, null], "seat": 0}')
@@ -171,7 +171,7 @@ def test_long_and_frequent_messages_are_refused_and_floods_end_the_connection(
 
     async def flood() -> list[str]:
         connection = service.hall.connect()
-        session = Session(service.hall, connection, service.people)
+        session = Session(service.hall, connection)
         await session.receive(json.dumps({"type": "ping", "id": "x" * 200}))
         for _ in range(7):
             await session.receive('{"type": "ping"}')
