@@ -140,6 +140,13 @@ async function withName(work) {
 
 const guestName = () => t("guest", { n: Math.floor(1000 + 9000 * Math.random()) });
 
+/** Somebody without a name of their own is a guest in the language of the page. */
+function translateGuest() {
+  const number = /^\D+ (\d{4})$/.exec(welcome()?.name ?? "")?.[1];
+  if (!number || kept("name") || game.isSeated()) return;
+  rename(t("guest", { n: number })).catch(complain);
+}
+
 async function welcomed(greeting) {
   notice(null);
   $("name").value = greeting.name;
@@ -186,6 +193,7 @@ function useLanguage(language) {
   translate(document);
   drawNotice();
   announce("");
+  translateGuest();
   if (!$("lobby").hidden) {
     drawLobby();
     drawDailyBox();

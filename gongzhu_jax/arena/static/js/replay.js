@@ -84,9 +84,21 @@ async function opinionOf(of, at) {
     // A reader who moves on quickly asks for nothing on the way.
     await new Promise((resolve) => setTimeout(resolve, 250));
     if (game !== of || stage !== at) return null;
-    of.opinions.set(at, await getJson(`api/games/${of.id}/opinion/${at}`, { token: of.token }));
+    of.opinions.set(at, await askPatiently(of, at));
   }
   return of.opinions.get(at);
+}
+
+/** The server thinks about one position for us at a time; the one before may still be under way. */
+async function askPatiently(of, at) {
+  for (;;) {
+    try {
+      return await getJson(`api/games/${of.id}/opinion/${at}`, { token: of.token });
+    } catch (error) {
+      if (error.code !== "busy" || game !== of || stage !== at) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 }
 
 /** Once, when the page is loaded. */
