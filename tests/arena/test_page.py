@@ -1,44 +1,47 @@
-"""The page in a real browser: a person plays a whole game, on a desktop and on a phone."""
+"""The page in a real browser: people play whole games, on desktops and phones."""
 
-import os
+import json
 import re
-import shutil
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
-import jax
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from gongzhu_jax import players
 from gongzhu_jax.arena.settings import Settings
-from gongzhu_jax.network import NetworkConfig
-from gongzhu_jax.network.registry import make as make_network
-from gongzhu_jax.players.protocol import Player
 from tests.arena.live_server import Arena, in_thread
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-SECONDS = 180_000  # of patience, in ms: the machine may be busy, and programs compile
-PICTURES = os.environ.get("ARENA_PICTURES")  # a folder, to look at what the browser shows
+from tests.arena.page_driver import (
+    CHROMIUM,
+    PATIENCE,
+    PHONE,
+    address,
+    choose_others,
+    close,
+    fits_sideways,
+    hand,
+    is_over,
+    legal,
+    my_turn,
+    number,
+    open_page,
+    open_tab,
+    picture,
+    play,
+    play_out,
+    played,
+    rows_of_cards,
+    start_game,
+)
+from tests.arena.small_players import make_player
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
-
-
-def make_player(name: str) -> Player:
-    """Ours, with a small network where they need one."""
-    if name != "scrofa-strong":
-        return players.make(name)
-    network = NetworkConfig("compact", stem=16, width=8, blocks=1)
-    params = make_network(network).init(jax.random.key(0))
-    options: dict[str, Any] = {"draws": 3, "base": 2, "per_legal": 1}
-    return players.from_network(name, network, params, **options)
 
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
     database = tmp_path_factory.mktemp("page") / "arena.sqlite"
-    with in_thread(Settings(str(database)), make_player) as running:
+    settings = Settings(str(database), prepare=False, spectator_seconds=2)
+    with in_thread(settings, make_player) as running:
         yield running
 
 
@@ -50,82 +53,24 @@ def browser() -> Generator[Browser]:
         launched.close()
 
 
-def open_page(browser: Browser, arena: Arena, width: int, height: int, **options) -> Page:
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, locale="en-GB", **options
-    )
-    page = context.new_page()
-    page.set_default_timeout(SECONDS)
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
-    page.problems = problems  # ty: ignore[missing-attribute]
-    page.goto(f"{arena.http}/?speed=0.02")
-    return page
-
-
-def start_game(page: Page, opponent: str, *, analysis: bool = False) -> None:
-    page.locator("#other-left").wait_for()
-    for place in ("left", "partner", "right"):
-        page.select_option(f"#other-{place}", opponent)
-    page.select_option("#seconds", "600")  # the clock is not what is tested here
-    page.locator("#with-analysis").set_checked(analysis)
-    page.click("#new-table button[type=submit]")
-    my_turn(page)
-
-
-def my_turn(page: Page) -> None:
-    page.wait_for_function(
-        "() => !document.getElementById('finished').hidden || "
-        "document.getElementById('hand').classList.contains('my-turn')",
-        timeout=SECONDS,
-    )
-
-
-def hand(page: Page) -> list[str]:
-    return page.eval_on_selector_all("#hand button", "all => all.map(b => b.dataset.card)")
-
-
-def legal(page: Page) -> list[str]:
-    return page.eval_on_selector_all(
-        "#hand.my-turn button[aria-disabled=false]", "all => all.map(b => b.dataset.card)"
-    )
-
-
-def play(page: Page, card: str) -> None:
-    page.click(f"#hand button[data-card={card}]")
-    played(page, card)
-
-
-def played(page: Page, card: str) -> None:
-    """Waits until the card has gone from the hand and it is my turn again."""
-    page.wait_for_function(f"() => !document.querySelector('#hand button[data-card={card}]')")
-    my_turn(page)
-
-
-def over(page: Page) -> bool:
-    return page.locator("#finished").is_visible()
-
-
-def picture(page: Page, name: str) -> None:
-    if PICTURES:
-        Path(PICTURES).mkdir(exist_ok=True)
-        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
-
-
-def test_a_person_plays_a_whole_game(browser: Browser, arena: Arena) -> None:
-    page = open_page(browser, arena, 1280, 860)
+def test_a_person_plays_a_whole_game_and_gets_a_report(browser: Browser, arena: Arena) -> None:
+    page = open_page(browser, address(arena))
     picture(page, "desktop-lobby")
     start_game(page, "random", analysis=True)
     assert len(hand(page)) == 13
+    assert rows_of_cards(page) == 1
+    roles = page.locator("#felt .role").all_text_contents()
+    assert sorted(roles) == ["opponent", "opponent", "partner", "you"]
+    seats = page.locator("#felt .seat-name").all_text_contents()
+    assert sorted(seats) == ["East", "North", "South", "West"]
 
     # Analysis: a value for every legal card, and the owners of unseen point cards.
-    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)), timeout=SECONDS)
+    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)), timeout=PATIENCE)
     assert page.locator("#analysis table tbody tr").count() > 0
     picture(page, "desktop-analysis")
 
     illegal_clicks = reloads = 0
-    while not over(page):
+    while not is_over(page):
         may, have = legal(page), hand(page)
         for card in [card for card in have if card not in may][:1]:
             page.click(f"#hand button[data-card={card}]", force=True)
@@ -138,47 +83,89 @@ def test_a_person_plays_a_whole_game(browser: Browser, arena: Arena) -> None:
             my_turn(page)
             assert (hand(page), legal(page)) == (have, may)
             page.locator("#analysis-on").uncheck()
+            check_trick_is_named(page)
+            check_leaving_is_asked_for(page)
         play(page, may[-1])
     assert illegal_clicks > 0
     assert reloads == 1
-    picture(page, "desktop-summary")
 
-    # The summary says what the server has stored.
-    address = page.locator("#download-game").get_attribute("href")
-    record = page.evaluate("address => fetch(address).then(answer => answer.json())", address)
-    shown = page.locator("#summary-body tbody td:nth-child(2)").all_text_contents()
-    scores = [int(text.replace("−", "-")) for text in shown]  # noqa: RUF001
-    assert scores[:4] == record["scores"]
-    assert scores[4:] == [scores[0] + scores[2], scores[1] + scores[3]]
+    # The result is what the server has stored, and the report comes by itself.
+    game = page.locator("#download-game").get_attribute("href")
+    record = page.evaluate("address => fetch(address).then(answer => answer.json())", game)
+    shown = page.locator("#final-scores .member td:nth-child(2)").all_text_contents()
+    assert [number(text) for text in shown] == [record["scores"][seat] for seat in (0, 2, 1, 3)]
+    expect(page.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    picture(page, "desktop-finished")
+    report = page.evaluate(
+        "address => fetch(address + '/report?seat=0').then(answer => answer.json())", game
+    )
+    expect(page.locator(".worst li")).to_have_count(len(report["worst"]))
+    assert len(report["worst"]) > 0
+    worst = next(move for move in report["moves"] if move["stage"] == report["worst"][0])
+    expect(page.locator(".worst li").first).to_contain_text(
+        f"You gave away {max(1, round(worst['loss']))} points here"
+    )
+    assert f"{abs(report['duplicate']['gain'])} points" in page.inner_text("#report") or (
+        report["duplicate"]["gain"] == 0
+    )
 
-    # Replay: every move, with an opinion.
-    page.click("#watch-replay")
-    expect(page.locator("#replay-opinion .bar").first).to_be_visible(timeout=SECONDS)
-    for _ in range(5):
-        page.click("#replay-on")
-    assert page.locator("#replay-hands .gone").count() == 5
-    expect(page.locator("#replay-text")).to_contain_text("5.")
-    expect(page.locator("#replay-opinion")).to_contain_text("would play", timeout=SECONDS)
-    picture(page, "desktop-replay")
+    # Replay of the worst move, and of the deal as ScrofaZero played it.
+    page.locator(".worst button").first.click()
+    assert page.locator("#replay-hands .gone").count() == worst["stage"]
+    expect(page.locator("#replay-opinion")).to_contain_text("would play", timeout=PATIENCE)
     page.click("#replay-last")
     assert page.locator("#replay-hands .gone").count() == 52
-    page.click("#replay-close")
+    expect(page.locator("#replay-opinion")).to_be_hidden()
+    page.click("#show-duplicate")
+    page.click("#replay-on")
+    first = report["duplicate"]["plays"][0]
+    assert page.locator("#replay-felt .spot").get_attribute("data-card") == first
+
+    check_permanent_address(browser, page, arena)
     page.click("#next-game")
-    page.locator("#summary").wait_for(state="hidden")
     my_turn(page)
     assert len(hand(page)) == 13
-    assert page.problems == []  # ty: ignore[missing-attribute]
-    page.context.close()
+    close(page)
+
+
+def check_trick_is_named(page: Page) -> None:
+    """For those who hear the page: whose card it is, and which."""
+    for label in page.eval_on_selector_all(
+        "#trick [role=img]", "all => all.map(one => one.getAttribute('aria-label'))"
+    ):
+        assert re.fullmatch(
+            r"(West|North|East|South): (\w+) of (spades|hearts|diamonds|clubs)", label
+        )
+
+
+def check_leaving_is_asked_for(page: Page) -> None:
+    have = hand(page)
+    page.click("#leave")
+    expect(page.locator("#ask")).to_be_visible()
+    page.click("#ask-no")
+    expect(page.locator("#ask")).to_be_hidden()
+    assert hand(page) == have
+
+
+def check_permanent_address(browser: Browser, page: Page, arena: Arena) -> None:
+    """A stranger sees the same game, told as a stranger."""
+    shown = re.search(r"#game=\d+/0$", page.url)
+    assert shown is not None
+    stranger = open_page(browser, address(arena, shown[0]))
+    expect(stranger.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    assert stranger.locator("#final-scores").inner_text().count("Mr. Random") == 3
+    assert "You" not in stranger.inner_text("#finished")
+    expect(stranger.locator("#next-game")).to_be_hidden()
+    close(stranger)
 
 
 def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, arena: Arena) -> None:
-    page = open_page(browser, arena, 390, 844, has_touch=True, is_mobile=True)
+    page = open_page(browser, address(arena), 390, 844, **PHONE)
     page.click("#language")
     expect(page.locator("h1")).to_have_text("拱猪竞技场")
     picture(page, "phone-lobby")
     start_game(page, "random")
-    no_sideways = "document.documentElement.scrollWidth <= window.innerWidth"
-    assert page.evaluate(no_sideways)
+    assert fits_sideways(page)
     card = legal(page)[0]
     page.tap(f"#hand button[data-card={card}]")
     played(page, card)
@@ -194,32 +181,274 @@ def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, arena: Arena) 
     played(page, card)
     page.click("#last-trick-button")
     expect(page.locator("#last-trick figure")).to_have_count(4)
-    assert page.evaluate(no_sideways)
+    assert fits_sideways(page)
+    # The rules are there in a game, and end where it goes on.
+    page.click("#rules-button")
+    expect(page.locator("#rules")).to_contain_text("没有亮牌")
+    page.click("#rules-close")
     page.click("#leave")
+    page.click("#ask-yes")
     page.locator("#lobby").wait_for()
-    assert page.problems == []  # ty: ignore[missing-attribute]
-    page.context.close()
+    close(page)
 
 
-def test_two_people_meet_by_a_link(browser: Browser, arena: Arena) -> None:
-    first = open_page(browser, arena, 900, 700)
-    first.locator("#name").wait_for()
-    for place, player in (("left", "random"), ("partner", ""), ("right", "random")):
-        first.select_option(f"#other-{place}", player)
+def test_a_phone_on_its_side_shows_everything_at_once(browser: Browser, arena: Arena) -> None:
+    for width, height in ((844, 390), (667, 375)):
+        page = open_page(browser, address(arena), width, height, **PHONE)
+        start_game(page, "random")
+        play(page, legal(page)[0])
+        assert rows_of_cards(page) == 1
+        assert fits_sideways(page)
+        for part in ("#felt", "#hand", "#prompt", "#clock", "#leave"):
+            box = page.locator(part).bounding_box()
+            assert box is not None, part
+            assert box["y"] >= 0, part
+            assert box["y"] + box["height"] <= height, part
+        places = [page.locator("#felt .place").nth(i).bounding_box() for i in range(4)]
+        cards = page.locator("#felt .spot").all()
+        for spot in cards:  # captions and cards do not overlap
+            box = spot.bounding_box()
+            for place in places:
+                assert box is not None
+                assert place is not None
+                assert (
+                    box["x"] + box["width"] <= place["x"] + 1
+                    or place["x"] + place["width"] <= box["x"] + 1
+                    or box["y"] + box["height"] <= place["y"] + 1
+                    or place["y"] + place["height"] <= box["y"] + 1
+                )
+        picture(page, f"landscape-{width}", whole=False)
+        close(page)
+
+
+def test_two_people_meet_by_a_link_in_open_tabs(browser: Browser, arena: Arena) -> None:
+    first = open_page(browser, address(arena), permissions=["clipboard-read", "clipboard-write"])
+    second = open_page(browser, address(arena), 900, 700)
+    second.locator("#other-left").wait_for()
+    choose_others(first, "random", "", "random")
+    first.fill("#name", "Private Pat")
+    first.locator("#private").check()
     first.click("#new-table button[type=submit]")
-    link = first.locator("#invite-link")
-    link.wait_for()
-    table = re.search(r"#join=(\w+)", link.input_value())
-    assert table is not None
-    second = open_page(browser, arena, 900, 700)
-    second.locator("#name").wait_for()
-    second.goto(f"{arena.http}/?speed=0.02&again#join={table[1]}")
+    expect(first.locator("#invite-link")).to_be_visible()
+    first.click("#copy-invite")
+    link = first.evaluate("() => navigator.clipboard.readText()")
+    assert link == first.locator("#invite-link").input_value()
+    picture(first, "invite")
+    second.wait_for_timeout(1500)  # longer than it takes for a public table to be listed
+    assert "Private Pat" not in second.inner_text("#tables")
+    second.evaluate("link => { location.hash = new URL(link).hash; }", link)
     my_turn(first)
     second.wait_for_function("() => document.querySelectorAll('#hand button').length === 13")
     assert not set(hand(first)) & set(hand(second))
-    assert first.locator("#felt [data-place='2'] .who").text_content() == (
-        second.locator("#felt [data-place='0'] .who").text_content() or ""
-    ).replace(" (you)", "")
-    for page in (first, second):
-        assert page.problems == []  # ty: ignore[missing-attribute]
-        page.context.close()
+    assert first.inner_text("#felt [data-place='2'] .who") == (
+        second.inner_text("#felt [data-place='0'] .who")
+    )
+    assert first.inner_text("#felt [data-place='2'] .role") == "partner"
+    close(first, second)
+
+
+def test_the_lobby_is_live_and_a_game_is_watched(browser: Browser, arena: Arena) -> None:
+    watcher = open_page(browser, address(arena), 1000, 800)
+    watcher.locator("#other-left").wait_for()
+    player = open_page(browser, address(arena))
+    player.locator("#other-left").wait_for()
+    player.fill("#name", "Watched One")
+    start_game(player, "random")
+    row = watcher.locator("#tables li", has_text="Watched One")
+    row.get_by_role("link", name="Watch").click()  # nobody has loaded the page again
+    expect(watcher.locator("#watch-felt")).to_contain_text("Watched One")
+    play(player, legal(player)[0])
+    expect(watcher.locator("#watch-felt .spot")).not_to_have_count(0)
+    expect(watcher.locator("#watch-text")).to_contain_text("2 seconds late")
+    picture(watcher, "spectator")
+    hidden = set(hand(player))
+    shown = set(watcher.eval_on_selector_all("#watch .spot", "all => all.map(s => s.dataset.card)"))
+    assert not shown & hidden
+    play_out(player)
+    expect(watcher.locator("#watch-text")).to_contain_text("over", timeout=PATIENCE)
+    watcher.click("#watch-replay")
+    expect(watcher.locator("#verdict")).to_contain_text("win by")
+    close(player, watcher)
+
+
+def test_the_deal_of_the_day(browser: Browser, arena: Arena) -> None:
+    page = open_page(browser, address(arena))
+    page.locator("#play-daily").wait_for()
+    page.fill("#name", "Daily Dan")
+    page.click("#play-daily")
+    my_turn(page)
+    play_out(page)
+    margin = page.inner_text("#verdict")
+    expect(page.locator("#hidden-today")).to_be_visible()
+    expect(page.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    expect(page.locator("#report")).to_contain_text("The same deal")
+    page.reload()  # its address is for its player alone until the day is over
+    expect(page.locator("#verdict")).to_have_text(margin)
+    game = page.url.split("#")[1]
+    page.click("#daily-link")
+    row = page.locator("#daily-table tr", has_text="Daily Dan")
+    assert str(abs(number(row.locator("td").nth(2).inner_text()))) in margin or "draw" in margin
+    expect(page.locator("#play-daily")).to_have_count(0)
+    picture(page, "daily")
+    stranger = open_page(browser, address(arena, f"#{game}"))
+    expect(stranger.locator("#notice")).to_contain_text("still being played")
+    stranger.problems.clear()  # ty: ignore[missing-attribute]
+    close(page, stranger)
+
+
+@pytest.mark.parametrize("name", ["constructor", "valueOf", "hasOwnProperty"])
+def test_names_that_mean_something_to_programs(browser: Browser, arena: Arena, name: str) -> None:
+    page = open_page(browser, address(arena))
+    page.locator("#other-left").wait_for()
+    page.fill("#name", name)
+    other = open_page(browser, address(arena))
+    choose_others(page, "random", "", "random")
+    page.click("#new-table button[type=submit]")
+    row = other.locator("#tables li", has_text=name)
+    row.get_by_role("button", name="Sit North").click()
+    my_turn(page)
+    assert page.inner_text("#felt [data-place='0'] .who") == name
+    assert other.inner_text("#felt [data-place='2'] .who") == name
+    expect(other.locator("#scores")).to_contain_text(name)
+    close(page, other)
+
+
+def test_standings_with_such_names(browser: Browser, arena: Arena) -> None:
+    names = ["__proto__", "constructor", "greed"]
+    rows = [
+        {"player": name, "rating": 1.0, "standard_error": 0.5, "deals": 64, "clock_moves": 0}
+        for name in names
+    ]
+    page = open_page(browser, address(arena))
+    page.route("**/api/ratings", lambda route: route.fulfill(json={"players": rows}))
+    page.click("#standings-link")
+    expect(page.locator("#leaderboard tbody tr")).to_have_count(3)
+    shown = page.locator("#leaderboard tbody td:first-child").all_text_contents()
+    assert shown == ["__proto__", "constructor", "Mr. Greed"]
+    close(page)
+
+
+def test_the_language_switch_changes_everything(browser: Browser, arena: Arena) -> None:
+    page = open_page(browser, address(arena))
+    page.locator("#other-left").wait_for()
+    texts = page.evaluate(
+        "() => import('./static/js/i18n.js').then(found => "
+        "[...found.TEXTS.values()].map(all => [...all]))"
+    )
+    english, chinese = (dict(pairs) for pairs in texts)
+    assert english.keys() == chinese.keys()
+    for key in english:
+        placeholders = [set(re.findall(r"\{\w+\}", found[key])) for found in (english, chinese)]
+        assert placeholders[0] == placeholders[1], key
+
+    def check_switch() -> None:
+        """No English text is left, neither to be read nor to be heard, and back again."""
+        before = all_texts(page)
+        page.click("#language")
+        page.wait_for_function("() => document.documentElement.lang === 'zh-Hans'")
+        page.wait_for_timeout(300)  # a guest gets a new name
+        left = [
+            text
+            for text in all_texts(page)
+            if re.search(r"[A-Za-z]{2,}", re.sub(r"ScrofaZero|English|UTC|API|CSV|JSON", "", text))
+        ]
+        assert left == []
+        page.click("#language")
+        page.wait_for_function("() => document.documentElement.lang === 'en'")
+        page.wait_for_timeout(300)
+        assert sorted(all_texts(page)) == sorted(before)
+
+    page.locator("#daily-box p").first.wait_for()
+    check_switch()
+    page.click("#rules-button")
+    page.locator("#rules table").first.wait_for()
+    page.evaluate("() => document.getElementById('rules').close()")
+    page.fill("#name", "李雷 2")  # a name of one's own stays
+    start_game(page, "random", analysis=True)
+    page.locator("#analysis .bar").first.wait_for()
+    check_switch()
+    play(page, legal(page)[0])
+    page.locator("#analysis-on").uncheck()
+    play_out(page)
+    page.locator("#moves").wait_for()
+    page.locator("#replay-opinion .bar").first.wait_for()
+    check_switch()
+    page.click("#daily-link")
+    page.locator("#daily h2").wait_for()
+    check_switch()
+    page.click("#standings-link")
+    page.locator("#leaderboard caption").wait_for()
+    check_switch()
+    close(page)
+
+
+def all_texts(page: Page) -> list[str]:
+    """All texts of the page that can be seen or heard."""
+    return page.evaluate(
+        """() => {
+          const seen = (element) => element.checkVisibility();
+          const found = [document.title];
+          for (const element of document.querySelectorAll('body *')) {
+            // The names of other people stay as they are.
+            if (!seen(element) || element.closest('#tables .seated')) continue;
+            if (element.ariaLabel) found.push(element.ariaLabel);
+            if (element.title) found.push(element.title);
+            if (element.tagName === 'INPUT' && element.type === 'text') found.push(element.value);
+            for (const node of element.childNodes) {
+              if (node.nodeType === 3 && node.data.trim()) found.push(node.data.trim());
+            }
+          }
+          return found.filter((text) => !/^\\d+ ?(s|秒)$/.test(text));
+        }"""
+    )
+
+
+def test_a_closed_tab_finds_its_seat_again(browser: Browser, arena: Arena) -> None:
+    page = open_page(browser, address(arena))
+    start_game(page, "random")
+    play(page, legal(page)[0])
+    have = hand(page)
+    other = open_tab(page.context, address(arena))  # a second tab leaves the first one alone
+    other.locator("#lobby").wait_for()
+    assert hand(page) == have
+    other.close()
+    context = page.context
+    page.close()
+    again = open_tab(context, address(arena))
+    my_turn(again)
+    assert hand(again) == have
+    expect(again.locator("#notice")).to_contain_text("Welcome back")
+    close(again)
+
+
+def test_the_page_tries_again_when_it_is_refused(browser: Browser, arena: Arena) -> None:
+    context = browser.new_context(locale="en-GB")
+    context.add_init_script("localStorage.setItem('gongzhu.name', JSON.stringify('greed'))")
+    page = open_tab(context, address(arena))
+    expect(page.locator("#name")).to_have_value(re.compile("Guest"))  # not a name to have
+    page.locator("#other-left").wait_for()
+    close(page)
+
+    refusals = iter(["full", "busy"])
+
+    def full(socket: Any) -> None:
+        """A server that has no room at first."""
+        code = next(refusals, None)
+        if code is None:
+            socket.connect_to_server()
+            return
+
+        def refuse(text: str) -> None:
+            answer = {"type": "error", "code": code, "message": "later"}
+            socket.send(json.dumps({**answer, "id": json.loads(text)["id"]}))
+
+        socket.on_message(refuse)
+
+    context = browser.new_context(locale="en-GB")
+    context.route_web_socket("**/ws", full)
+    page = open_tab(context, address(arena))
+    expect(page.locator("#notice")).to_be_visible()
+    page.locator("#other-left").wait_for()
+    expect(page.locator("#notice")).to_be_hidden()
+    assert next(refusals, None) is None
+    close(page)

@@ -1,11 +1,11 @@
 // My seat at a table: what the server says, shown with time to see it, and what I do.
 
 import { $, announce, complain, confirmed, copyText, notice, replace } from "./dom.js";
-import { reasonText, seatName, spokenCard, t } from "./i18n.js";
+import { errorText, reasonText, seatName, spokenCard, t } from "./i18n.js";
 import { canPlay, clearTrick, newModel, playOwn, update } from "./model.js";
 import { showOpinion } from "./opinion.js";
 import { go, isAt } from "./router.js";
-import { ask, getJson, tell } from "./server.js";
+import { ask, getJson, patiently, tell } from "./server.js";
 import { dropSeat, dropTab, keepGame, keepSeat, keptSeats, seatOfTab } from "./storage.js";
 import { drawClock, drawHand, drawLastTrick, drawTable } from "./table.js";
 
@@ -192,14 +192,15 @@ async function analyse() {
   if (!$("analysis-on").checked || !model.turn || !model.info?.analysis) return;
   const { stage } = model.view;
   const asked = here();
+  const isStill = () => asked.table === model.table && model.turn && model.view.stage === stage;
   replace($("analysis"), t("analysing"));
   $("analysis").hidden = false;
   try {
-    const answer = await ask("analyse", { ...asked, stage });
-    if (asked.table !== model.table || !model.turn || model.view.stage !== answer.stage) return;
+    const answer = await patiently(() => ask("analyse", { ...asked, stage }), isStill);
+    if (!isStill()) return;
     opinion = answer;
   } catch (error) {
-    replace($("analysis"), t("noAnalysis", { reason: error.message }));
+    if (isStill()) replace($("analysis"), t("noAnalysis", { reason: errorText(error) }));
     return;
   }
   draw();

@@ -22,6 +22,7 @@ let routed = false; // whether the address of the page was looked at
 // pages
 
 function show(id) {
+  if ($(id).hidden) scrollTo(0, 0);
   for (const section of SECTIONS) $(section).hidden = section !== id;
   if (id !== "finished") closeFinished();
   if (id !== "watch") closeWatch();

@@ -6,7 +6,7 @@ import { drawFelt } from "./felt.js";
 import { errorText, seatAndName, seatName, t } from "./i18n.js";
 import { seatsOfPlays, takenIn, tricksOf } from "./model.js";
 import { showOpinion } from "./opinion.js";
-import { getJson } from "./server.js";
+import { getJson, patiently } from "./server.js";
 
 let game = null; // what is replayed
 let stage = 0; // cards that are on the table or were
@@ -84,21 +84,11 @@ async function opinionOf(of, at) {
     // A reader who moves on quickly asks for nothing on the way.
     await new Promise((resolve) => setTimeout(resolve, 250));
     if (game !== of || stage !== at) return null;
-    of.opinions.set(at, await askPatiently(of, at));
+    of.opinions.set(at, await patiently(
+      () => getJson(`api/games/${of.id}/opinion/${at}`, { token: of.token }),
+      () => game === of && stage === at));
   }
   return of.opinions.get(at);
-}
-
-/** The server thinks about one position for us at a time; the one before may still be under way. */
-async function askPatiently(of, at) {
-  for (;;) {
-    try {
-      return await getJson(`api/games/${of.id}/opinion/${at}`, { token: of.token });
-    } catch (error) {
-      if (error.code !== "busy" || game !== of || stage !== at) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
 }
 
 /** Once, when the page is loaded. */

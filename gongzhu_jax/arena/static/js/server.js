@@ -22,6 +22,20 @@ export async function getJson(path, values = {}) {
   return body;
 }
 
+const BUSY_WAIT = 500; // ms
+
+/** Asks again while the server is busy with what was asked before, and the answer is `wanted`. */
+export async function patiently(request, wanted) {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (error.code !== "busy" || !wanted()) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT));
+  }
+}
+
 export const welcome = () => shared.welcome;
 export const ask = (type, fields) => shared.connection.ask(type, fields);
 export const tell = (type, fields) => shared.connection.tell(type, fields);
