@@ -34,8 +34,9 @@ class Compiler:
         while True:
             _, _, future, work = self._queue.get()
             if self._closed:
-                future.cancel()
                 return
+            if not future.set_running_or_notify_cancel():
+                continue
             try:
                 future.set_result(work())
             except Exception as error:

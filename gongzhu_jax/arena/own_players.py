@@ -87,7 +87,8 @@ class OwnPlayers:
         if not program.ready:
             if name not in self._wanted:
                 self._wanted[name] = self._compiler.submit(_WANTED, program.compile, SIZES[0])
-            await asyncio.wrap_future(self._wanted[name])
+            # Shielded: others may wait for it too.
+            await asyncio.shield(asyncio.wrap_future(self._wanted[name]))
 
     async def act(self, name: str, key: GameKey, position: Position) -> int:
         """The card of a player."""
