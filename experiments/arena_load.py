@@ -39,7 +39,7 @@ def main(settings: ArenaLoadSettings, line: str) -> int:
     tables = ("--tables", str(settings.tables), "--connections", str(4 * settings.tables))
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve(Path(folder) / "arena.sqlite", *tables) as server,
+        serve(Path(folder) / "arena.sqlite", *tables, *load.SERVER_OPTIONS) as server,
     ):
         result = measure(server, settings)
     print_table("the arena under load", result["rounds"])

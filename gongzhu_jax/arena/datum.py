@@ -3,7 +3,7 @@
 In duplicate bridge each hand is played again by others. A program must not get a deal twice:
 whoever has played a deal has seen all its cards, so a program that remembers would know every hand
 the second time, however much later that is. So each deal of a match is played once by the two
-players, and eight times by four of our reference player. What the latter score on the mean is
+players, and four times by four of our reference player. What the latter score on the mean is
 luck of the deal, and half of it is taken off the result. Over all deals the datum is zero on the
 mean, since no seat is better than another, so the share changes the error and not the mean.
 """
@@ -19,7 +19,7 @@ from gongzhu_jax.evaluation.tables import Table
 from gongzhu_jax.game.cards import NUM_SEATS
 
 REFERENCE = "greed"
-DATUM_GAMES = 8
+DATUM_GAMES = 4
 DATUM_SHARE = 0.5
 _BATCH = 64
 

@@ -2,6 +2,7 @@
 too often."""
 
 import asyncio
+import contextlib
 import time
 
 from starlette.responses import JSONResponse
@@ -11,6 +12,7 @@ from gongzhu_jax.arena.metrics import Metrics
 from gongzhu_jax.arena.rates import Rates
 from gongzhu_jax.arena.settings import Limits
 
+_DISCARD_SECONDS = 2.0
 _UNLIMITED = ("/static/", "/healthz", "/metrics")
 
 
@@ -40,6 +42,7 @@ class HttpLimits:
             async with asyncio.timeout(self._limits.request_seconds):
                 body = await self._body(scope, receive)
         except TooLongError:
+            await _discard(scope, receive)
             refusal = f"a body has at most {self._limits.body_bytes} bytes"
             await _refuse(413, "size", refusal)(scope, receive, send)
             return
@@ -88,6 +91,17 @@ class HttpLimits:
             await send(message)
 
         return counted
+
+
+async def _discard(scope: Scope, receive: Receive) -> None:
+    """Reads the rest of a body for a moment, unparsed: a client that is still sending when its
+    connection is closed would not see the answer."""
+    if (b"expect", b"100-continue") in scope["headers"]:
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DISCARD_SECONDS):
+            while (await receive()).get("more_body", False):
+                pass
 
 
 def address_of(scope: Scope) -> str:

@@ -19,6 +19,7 @@ from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.match_deals import match_deal
 from gongzhu_jax.arena.table import Table
 from gongzhu_jax.arena.table_messages import seated_message
+from gongzhu_jax.arena.worker import Worker
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.evaluation import stats
 
@@ -50,9 +51,10 @@ class Match:
 class MatchRun:
     """Plays a match to its end."""
 
-    def __init__(self, lobby: Lobby, match: Match) -> None:
+    def __init__(self, lobby: Lobby, match: Match, worker: Worker) -> None:
         self._lobby = lobby
         self._match = match
+        self._worker = worker  # for the datum, which takes seconds
         self._waiting: dict[str, tuple[int, asyncio.Future[None]]] = {}  # by table
 
     async def run(self) -> None:
@@ -86,7 +88,7 @@ class MatchRun:
         if not finished:
             return []
         drawn = [match_deal(match.seed, deal) for deal in finished]
-        luck = await asyncio.to_thread(datum, drawn)
+        luck = await asyncio.wrap_future(self._worker.submit(0, datum, drawn))
         results = np.array([match.results[deal] for deal in finished])
         return (results - DATUM_SHARE * luck).tolist()
 

@@ -9,11 +9,11 @@ from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.match import Match, MatchRun
 from gongzhu_jax.arena.match_deals import new_seed
 from gongzhu_jax.arena.ratings import ANCHOR
+from gongzhu_jax.arena.worker import Worker
 from gongzhu_jax.errors import ArenaError
 
 HOUSE = "house"
 """The owner of matches that nobody asked for: those that our players need for their ratings."""
-_HOUSE_DEALS = 256
 
 log = logging.getLogger("gongzhu_jax.arena")
 
@@ -26,6 +26,7 @@ class MatchQueue:
         self._lobby = lobby
         self._seeds = seeds
         self._waiting: list[Match] = []
+        self._worker = Worker("arena-datum")
         self._playing: dict[int, tuple[Match, asyncio.Task]] = {}
 
     async def open(self) -> None:
@@ -37,6 +38,9 @@ class MatchQueue:
         begun = {at.rules.match for at in self._lobby.tables.values()}
         self._waiting.sort(key=lambda match: match.id not in begun)
         self._begin()
+
+    def close(self) -> None:
+        self._worker.close()
 
     @property
     def waiting(self) -> int:
@@ -101,7 +105,7 @@ class MatchQueue:
         results = await asyncio.to_thread(self._lobby.store.matches.results)
         known = any({row["first"], row["second"]} == pair for row in results)
         if not known and not any({match.first, match.second} == pair for match in self._all()):
-            await self._add(HOUSE, opponent, ANCHOR, _HOUSE_DEALS)
+            await self._add(HOUSE, opponent, ANCHOR, self._lobby.settings.house_deals)
 
     async def _add(self, owner: str, first: str, second: str, deals: int) -> int:
         seed = self._seeds()
@@ -128,7 +132,7 @@ class MatchQueue:
             self._playing[match.id] = match, task
 
     async def _play(self, match: Match) -> None:
-        run = MatchRun(self._lobby, match)
+        run = MatchRun(self._lobby, match, self._worker)
         status = "cancelled"
         self._lobby.store.matches.begin(match.id)
         try:

@@ -13,6 +13,7 @@ MOST_CHARACTERS = 24
 _SIGNS = " ._-'"
 _RESERVED = ("scrofazero", "gongzhu", "server", "arena", "admin", "clock", "nobody", "system")
 _PREFIX = "scrofa"
+_FILLERS = "\u115f\u1160"  # letters by their category, but nothing is seen of them
 
 # Letters and digits that look like a Latin letter, after case folding.
 _LOOKALIKES = str.maketrans(
@@ -59,7 +60,7 @@ def check_not_ours(name: str) -> None:
 
 def _is_letter_or_digit(letter: str) -> bool:
     # Of combining marks only those that stand with a letter of their script, as in Hindi.
-    kind = unicodedata.category(letter)
+    kind = "" if letter in _FILLERS else unicodedata.category(letter)
     return kind in ("Lu", "Ll", "Lt", "Lo", "Nd", "Mc") or (kind == "Lm" and letter in "々ー")
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import jax
 
 from gongzhu_jax import players
-from gongzhu_jax.arena.compiler import Compiler
 from gongzhu_jax.arena.deals import GameKey
 from gongzhu_jax.arena.opinion import opinion
 from gongzhu_jax.arena.player_program import SIZES, PlayerProgram
 from gongzhu_jax.arena.position import WARM_UP, Position
+from gongzhu_jax.arena.worker import Worker
 from gongzhu_jax.errors import ArenaError, GongzhuError
 from gongzhu_jax.players.protocol import Player
 
@@ -37,7 +37,7 @@ class OwnPlayers:
         self._analyses_waiting = analyses_waiting
         self._analyses = 0
         self._thinking = ThreadPoolExecutor(1, "arena-analysis")
-        self._compiler = Compiler()
+        self._compiler = Worker("arena-compiler")
         self._wanted: dict[str, Future] = {}  # by player: done when it can play
         self.programs: dict[str, PlayerProgram] = {}
 
@@ -87,7 +87,8 @@ class OwnPlayers:
         if not program.ready:
             if name not in self._wanted:
                 self._wanted[name] = self._compiler.submit(_WANTED, program.compile, SIZES[0])
-            await asyncio.wrap_future(self._wanted[name])
+            # Shielded: others may wait for it too.
+            await asyncio.shield(asyncio.wrap_future(self._wanted[name]))
 
     async def act(self, name: str, key: GameKey, position: Position) -> int:
         """The card of a player."""

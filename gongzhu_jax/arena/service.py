@@ -40,6 +40,7 @@ class Service:
         self.lobby.closing = True
         await self.lobby.close()
         self.own.close()
+        self.matches.close()
         await asyncio.to_thread(self.store.close)
 
     def metrics(self) -> bytes:

@@ -52,6 +52,7 @@ class Settings:
     most_seconds: float = 600.0
     match_seconds: float = 10.0  # for a move in a match
     absent_seconds: float = 300.0  # that a match waits for a program that has gone
+    house_deals: int = 256  # of the match that connects one of our players with the anchor
     own_seconds: float = 180.0  # until the clock moves for one of our players
     own_least_seconds: float = 0.15  # every move of our players takes a random time of at least
     own_most_seconds: float = 0.3  # this and up to that, so that time tells nothing of their hands
@@ -71,7 +72,7 @@ class Settings:
             raise ConfigError("own_least_seconds must lie between 0 and own_most_seconds")
         for name in (
             *("match_seconds", "absent_seconds", "own_seconds", "idle_seconds", "seat_seconds"),
-            *("animation_seconds", "spectator_seconds"),
+            *("house_deals", "animation_seconds", "spectator_seconds"),
         ):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)}")

@@ -1,10 +1,19 @@
-"""An arena on a free port, in a thread of the test process or in a process of its own."""
+"""An arena on a free port, in a thread of the test process or in a process of its own, and how
+tests talk to it."""
 
+import asyncio
 import contextlib
+import json
+import os
 import subprocess
 import threading
-from collections.abc import Generator
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
+
+import jax
 
 from gongzhu_jax.arena.own_players import MakePlayer
 from gongzhu_jax.arena.process import serve, wait_until
@@ -38,6 +47,37 @@ def in_thread(settings: Settings, make_player: MakePlayer | None = None) -> Gene
 
 @contextlib.contextmanager
 def in_process(database: Path, *options: str) -> Generator[tuple[Arena, subprocess.Popen]]:
-    """The command, as a user starts it."""
-    with serve(database, *options) as served:
+    """The command, as a user starts it, with the compiled programs of all tests."""
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(jax.config.jax_compilation_cache_dir)
+    # Our players are compiled when they are wanted: the tests want few of them.
+    with serve(database, "--no-prepare", *options) as served:
         yield Arena(int(served.address.split(":")[1]), database), served.process
+
+
+def run(work: Callable[[], Any], seconds: float = 300) -> Any:
+    async def limited() -> Any:
+        return await asyncio.wait_for(work(), seconds)
+
+    return asyncio.run(limited())
+
+
+def get(arena: Arena, path: str) -> Any:
+    with urllib.request.urlopen(arena.http + path, timeout=30) as answer:
+        body = answer.read().decode()
+        return json.loads(body) if answer.headers["content-type"] == "application/json" else body
+
+
+def post(arena: Arena, path: str, **body: Any) -> tuple[int, Any]:
+    return post_raw(arena, path, json.dumps(body).encode())
+
+
+def post_raw(arena: Arena, path: str, body: bytes) -> tuple[int, Any]:
+    """Status and answer."""
+    kind = {"content-type": "application/json"}
+    request = urllib.request.Request(arena.http + path, body, kind)
+    try:
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)

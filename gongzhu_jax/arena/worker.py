@@ -1,4 +1,5 @@
-"""A thread that compiles one program after the other, the most urgent first."""
+"""A thread for long work, one piece after the other, the most urgent first. The end of the process
+does not wait for it."""
 
 import itertools
 import queue
@@ -8,15 +9,14 @@ from concurrent.futures import Future
 from typing import Any
 
 
-class Compiler:
-    def __init__(self) -> None:
+class Worker:
+    def __init__(self, name: str) -> None:
         self._queue: queue.PriorityQueue[tuple[int, int, Future, Callable[[], Any]]] = (
             queue.PriorityQueue()
         )
         self._numbers = itertools.count()  # equally urgent work is done in order
         self._closed = False
-        # A daemon: the end of the process does not wait for it.
-        self._thread = threading.Thread(target=self._work, name="arena-compiler", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     def submit(self, order: int, work: Callable[..., Any], *values: Any) -> Future:
@@ -26,7 +26,7 @@ class Compiler:
         return future
 
     def close(self) -> None:
-        """What has not begun is not done; what is being compiled cannot be interrupted."""
+        """What has not begun is not done; what is being done cannot be interrupted."""
         self._closed = True
         self.submit(-1, lambda: None)
 
@@ -34,8 +34,9 @@ class Compiler:
         while True:
             _, _, future, work = self._queue.get()
             if self._closed:
-                future.cancel()
                 return
+            if not future.set_running_or_notify_cancel():
+                continue
             try:
                 future.set_result(work())
             except Exception as error:
