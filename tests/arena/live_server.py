@@ -30,10 +30,15 @@ class Arena:
 
 
 @contextlib.contextmanager
-def in_thread(settings: Settings, make_player: MakePlayer | None = None) -> Generator[Arena]:
+def in_thread(
+    settings: Settings,
+    make_player: MakePlayer | None = None,
+    proxy: Callable[[Any], Any] = lambda app: app,
+) -> Generator[Arena]:
+    """`proxy` makes the ASGI application that is served out of the arena's own."""
     with bind("127.0.0.1", 0) as bound:
         app = make_app(settings, make_player)
-        server = make_server(app, settings.limits, on_exit=app.state.service.lobby.drain)
+        server = make_server(proxy(app), settings.limits, on_exit=app.state.service.lobby.drain)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:

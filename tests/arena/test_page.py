@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -390,7 +391,7 @@ def all_texts(page: Page) -> list[str]:
           const found = [document.title];
           for (const element of document.querySelectorAll('body *')) {
             // The names of other people stay as they are.
-            if (!seen(element) || element.closest('#tables .seated')) continue;
+            if (!seen(element) || element.closest('#tables .seated, #announce')) continue;
             if (element.ariaLabel) found.push(element.ariaLabel);
             if (element.title) found.push(element.title);
             if (element.tagName === 'INPUT' && element.type === 'text') found.push(element.value);
@@ -452,3 +453,34 @@ def test_the_page_tries_again_when_it_is_refused(browser: Browser, arena: Arena)
     expect(page.locator("#notice")).to_be_hidden()
     assert next(refusals, None) is None
     close(page)
+
+
+def test_the_page_works_below_the_root_of_its_host(browser: Browser, tmp_path: Path) -> None:
+    """Behind a proxy that hands everything under /cards/ on."""
+    settings = Settings(str(tmp_path / "arena.sqlite"), prepare=False)
+
+    def below_root(app: Any) -> Any:
+        async def proxied(scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] in ("http", "websocket"):
+                inside = scope["path"].startswith("/cards/")
+                path = scope["path"].removeprefix("/cards") if inside else "/nothing-here"
+                scope = {**scope, "path": path}
+            await app(scope, receive, send)
+
+        return proxied
+
+    with in_thread(settings, make_player, below_root) as running:
+        page = open_page(browser, f"{running.http}/cards/?speed=0.02")
+        choose_others(page, "random", "", "random")
+        page.click("#new-table button[type=submit]")
+        link = page.locator("#invite-link").input_value()
+        assert link.startswith(f"{running.http}/cards/")
+        other = open_page(browser, link)
+        my_turn(page)
+        page.click(f"#hand button[data-card={legal(page)[0]}]")
+        my_turn(other)
+        other.click("#daily-link")
+        other.locator("#daily h2").wait_for()
+        other.click("#rules-button")
+        other.locator("#rules table").first.wait_for()
+        close(page, other)

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from gongzhu_jax.arena.spectators import Spectators
 from gongzhu_jax.arena.table import Table
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.cards import CARD_NAMES, card_id
-from tests.arena.live_server import Arena, in_thread
+from tests.arena.live_server import Arena, in_thread, run
 from tests.arena.small_players import make_player
 from tests.oracle.rules import score as oracle_score
 
@@ -44,13 +44,6 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
     settings = Settings(str(database), prepare=False, spectator_seconds=1.0)
     with in_thread(settings, make_player) as running:
         yield running
-
-
-def run(work: Callable[[], Any]) -> Any:
-    async def limited() -> Any:
-        return await asyncio.wait_for(work(), 300)
-
-    return asyncio.run(limited())
 
 
 def get(arena: Arena, path: str) -> Any:

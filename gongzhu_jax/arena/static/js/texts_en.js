@@ -88,7 +88,7 @@ export default new Map(Object.entries({
   dailyPlay: "Play today's deal", dailyGo: "Go on with it", dailyYours: "Your margin: {n}",
   dailyTried: "{name} has had a try at today's deal.", dailySee: "Look at your game",
   dailyTable: "Table of margins", dailyNobody: "Nobody has finished this deal yet.",
-  dailyCount: "{n} have played it.", rank: "Rank", margin: "Margin",
+  dailyCount: "Results so far: {n}.", rank: "Rank", margin: "Margin",
   againstScrofa: "Against ScrofaZero", dayBefore: "The day before", dayAfter: "The day after",
   dailyDay: "{day} (UTC)",
 

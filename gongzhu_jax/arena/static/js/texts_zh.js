@@ -71,7 +71,7 @@ export default new Map(Object.entries({
   daily: "今日牌局", dailyHelp: "每天一副牌，所有人相同，搭档和对手都是 ScrofaZero。每人一次机会，成绩是本队净胜分。",
   dailyPlay: "打今天的牌", dailyGo: "继续打", dailyYours: "你的净胜分：{n}",
   dailyTried: "{name} 已经用掉了今天的机会。", dailySee: "看你的牌局", dailyTable: "成绩表",
-  dailyNobody: "还没有人打完这副牌。", dailyCount: "{n}人打过。", rank: "名次", margin: "净胜分",
+  dailyNobody: "还没有人打完这副牌。", dailyCount: "目前成绩：{n} 份。", rank: "名次", margin: "净胜分",
   againstScrofa: "与 ScrofaZero 相比", dayBefore: "前一天", dayAfter: "后一天",
   dailyDay: "{day}（UTC）",
 
