@@ -90,7 +90,8 @@ class DailyDeals:
         if day > today():
             raise ArenaError("unknown", "that day has not come yet")
         benchmark = await asyncio.to_thread(self._store.benchmark, day)
-        if benchmark is None and day == today():
+        games = await asyncio.to_thread(self._store.daily_count, day)
+        if benchmark is None and games > 0:
             self._play(day)
         yours = name and await asyncio.to_thread(self._store.daily_result, day, name)
         over = day < today()
@@ -100,7 +101,7 @@ class DailyDeals:
             "day": day,
             "player": self._lobby.analyst,
             "benchmark": theirs,
-            "games": await asyncio.to_thread(self._store.daily_count, day),
+            "games": games,
             # The game of a day that is not over can be seen by nobody else.
             "results": [row if over else {**row, "game": None} for row in rows],
             "yours": yours or None,
