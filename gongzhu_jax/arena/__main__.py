@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     cache_programs()
     keep_pauses_short()
     server = make_server(app, limits, options.root_path, on_exit=app.state.service.lobby.drain)
-    print(f"arena on http://{options.host}:{options.port} (Ctrl-C stops it)", flush=True)
+    port = bound.getsockname()[1]
+    print(f"arena on http://{options.host}:{port} (Ctrl-C stops it)", flush=True)
     server.run(sockets=[bound])
     # Everything is stored. A program that is being compiled would be waited for.
     logging.shutdown()

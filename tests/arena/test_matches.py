@@ -139,7 +139,7 @@ def _play_seats(plays: list[str], leader: int) -> list[int]:
         seats += [(leader + i) % 4 for i in range(len(trick))]
         if len(trick) == 4:
             suit = trick[0] // 13
-            best = max((c for c in trick if c // 13 == suit))
+            best = max(c for c in trick if c // 13 == suit)
             leader = seats[number + trick.index(best)]
     return seats
 
@@ -272,9 +272,9 @@ def test_one_account_does_not_keep_others_waiting_and_can_cancel(arena: Arena) -
                 path = f"/api/matches/{started['match']}/cancel"
                 stranger = await asyncio.to_thread(lambda path=path: post(arena, path, **body))
                 assert stranger[0] == 403
+            mine = account(arena, "mixed-bot")
             for _, started in reversed(asked):
                 path = f"/api/matches/{started['match']}/cancel"
-                mine = account(arena, "mixed-bot")
                 owner = await asyncio.to_thread(lambda path=path: post(arena, path, **mine))
                 assert owner[0] == 200
                 match = await fetch(arena, f"/api/matches/{started['match']}")
@@ -290,7 +290,9 @@ def test_a_match_waits_for_a_program_but_not_for_ever(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     database = tmp_path_factory.mktemp("absent") / "arena.sqlite"
-    settings = Settings(str(database), absent_seconds=1, match_seconds=0.2, prepare=False, house_deals=2)
+    settings = Settings(
+        str(database), absent_seconds=1, match_seconds=0.2, prepare=False, house_deals=2
+    )
     with in_thread(settings) as arena:
         _registered.pop("gone-bot", None)
 
