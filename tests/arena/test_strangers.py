@@ -227,7 +227,7 @@ def test_a_second_start_does_no_harm(tmp_path: Path) -> None:
                         timeout=120,
                     )
                     assert second.returncode != 0
-                    assert "Traceback" not in second.stderr
+                    assert "Traceback" not in str(second.stderr)
                 event = {"type": ""}
                 while event["type"] != "game_end":
                     event = await client.next_event(lambda view: view["legal"][0])
