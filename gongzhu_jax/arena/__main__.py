@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from gongzhu_jax.errors import GongzhuError
 
+_PREPARE = {"all": True, "none": False}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
@@ -33,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             database=options.database,
             move_seconds=options.seconds,
             checkpoint=options.checkpoint,
-            prepare=options.prepare,
+            prepare=_PREPARE.get(options.prepare, tuple(options.prepare.split(","))),
             limits=limits,
         )
         # In this order: a second start must not touch what a running server uses.
@@ -45,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     cache_programs()
     keep_pauses_short()
     server = make_server(app, limits, options.root_path, on_exit=app.state.service.lobby.drain)
-    print(f"arena on http://{options.host}:{options.port} (Ctrl-C stops it)", flush=True)
+    port = bound.getsockname()[1]
+    print(f"arena on http://{options.host}:{port} (Ctrl-C stops it)", flush=True)
     server.run(sockets=[bound])
     # Everything is stored. A program that is being compiled would be waited for.
     logging.shutdown()
@@ -67,9 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--tables-per-address", type=int, default=64, help="most at a time")
     add(
         "--prepare",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="compile all our players at the start, not when they are first wanted",
+        default="all",
+        help="our players to compile at the start: all, none, or NAME,...",
+    )
+    add(
+        "--no-prepare", dest="prepare", action="store_const", const="none", help="as --prepare none"
     )
     return parser
 

@@ -57,7 +57,8 @@ class Lobby:
         await self.own.open()
         await self._restore()
         if self.settings.prepare:
-            self.own.prepare_all()
+            chosen = self.settings.prepare
+            self.own.prepare_early(self.own.available if chosen is True else chosen)
         self.spawn(self._tick())
 
     async def close(self) -> None:

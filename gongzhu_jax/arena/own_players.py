@@ -6,7 +6,7 @@ quick one. Compiling has a thread of its own too: players that a table waits for
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -16,7 +16,7 @@ from gongzhu_jax import players
 from gongzhu_jax.arena.deals import GameKey
 from gongzhu_jax.arena.opinion import opinion
 from gongzhu_jax.arena.player_program import SIZES, PlayerProgram
-from gongzhu_jax.arena.position import WARM_UP, Position
+from gongzhu_jax.arena.position import Position, forced_position
 from gongzhu_jax.arena.worker import Worker
 from gongzhu_jax.errors import ArenaError, GongzhuError
 from gongzhu_jax.players.protocol import Player
@@ -67,16 +67,29 @@ class OwnPlayers:
         if name not in self.programs:
             raise ArenaError("player", "there is no such player here")
 
+    @property
+    def preparing(self) -> list[str]:
+        """Players that would have to be compiled first."""
+        return [name for name, program in self.programs.items() if not program.ready]
+
+    @property
+    def batching(self) -> list[str]:
+        """Players that are compiled for batches too."""
+        return [name for name, program in self.programs.items() if program.batches]
+
     def is_ready(self, name: str) -> bool:
         """Whether a player can move without being compiled first."""
         return self.programs[name].ready
 
-    def prepare_all(self) -> None:
-        """Has every player compiled, one after the other, in case it is wanted."""
-        for program in self.programs.values():
+    def prepare_early(self, names: Iterable[str]) -> None:
+        """Has players compiled, one after the other, in case they are wanted; larger batches when
+        all of them can play."""
+        programs = [self.programs[name] for name in names if name in self.programs]
+        for program in programs:
             self._compiler.submit(_SOON, program.compile, SIZES[0])
-        self._compiler.submit(_SOON, self._prepare_analyst)
-        for program in self.programs.values():
+        if self._analyst in names:
+            self._compiler.submit(_SOON, self._prepare_analyst)
+        for program in programs:
             for size in SIZES[1:]:
                 self._compiler.submit(_FASTER, program.compile, size)
 
@@ -109,7 +122,7 @@ class OwnPlayers:
 
     def _prepare_analyst(self) -> None:
         if self._analyst in self.programs:
-            self._thinking.submit(self._analyse, WARM_UP, 0).result()
+            self._thinking.submit(self._analyse, forced_position(), 0).result()
 
     def _analyse(self, position: Position, seed: int) -> dict[str, Any]:
         player = self.programs[self._analyst].player

@@ -15,14 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.arena.deals import GameKey
-from gongzhu_jax.arena.position import WARM_UP, Position
+from gongzhu_jax.arena.position import Position, forced_position
 from gongzhu_jax.evaluation.deals import game_keys
 from gongzhu_jax.players.protocol import Player
 
 SIZES = (1, 16)
 """Batches that programs are compiled for. The first is enough to play; the others are for speed."""
 
-_FILL = (GameKey(0, 0, 0), WARM_UP)
+_FILL = (GameKey(0, 0, 0), forced_position())
 Decision = tuple[GameKey, Position]
 
 
@@ -38,6 +38,10 @@ class PlayerProgram:
     @property
     def ready(self) -> bool:
         return bool(self._programs)
+
+    @property
+    def batches(self) -> bool:
+        return len(self._programs) == len(SIZES)
 
     @property
     def waiting(self) -> int:

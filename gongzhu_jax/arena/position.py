@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.game import PublicView, make_view
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS
 
 
 @dataclass(frozen=True)
@@ -23,5 +24,10 @@ def position(game: TableGame) -> Position:
     return Position(seat, tuple(sorted(game.hands[seat])), game.leader, tuple(game.plays))
 
 
-WARM_UP = Position(seat=0, hand=tuple(range(0, 52, 4)), leader=0, plays=())
-"""A position to compile with and to fill batches up with: the first lead, as good as any."""
+def forced_position() -> Position:
+    """A position without a choice, to compile with and to fill batches up with: our players spend
+    least on it."""
+    game = TableGame([card // NUM_RANKS for card in range(NUM_CARDS)], leader=0)
+    while game.stage < NUM_CARDS - NUM_SEATS:
+        game.play(game.legal()[0])
+    return position(game)

@@ -62,7 +62,7 @@ class Settings:
     spectator_seconds: float = 20.0  # between a play and its being shown to spectators
     analyst: str = "scrofa-strong"  # whose opinion the analysis shows
     checkpoint: str | None = None  # of players with a network; None: the shipped weights
-    prepare: bool = True  # compile all our players when the server starts
+    prepare: bool | tuple[str, ...] = True  # our players to compile at the start; True: all
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

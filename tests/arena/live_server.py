@@ -23,10 +23,13 @@ from gongzhu_jax.arena.web_server import bind, make_server
 
 
 class Arena:
-    def __init__(self, port: int, database: Path) -> None:
+    def __init__(
+        self, port: int, database: Path, loop: asyncio.AbstractEventLoop | None = None
+    ) -> None:
         self.http = f"http://127.0.0.1:{port}"
         self.ws = f"ws://127.0.0.1:{port}/ws"
         self.database = database
+        self.loop = loop  # that serves, if it is in this process
 
 
 @contextlib.contextmanager
@@ -43,7 +46,8 @@ def in_thread(
         thread.start()
         try:
             wait_until(lambda: server.started or not thread.is_alive(), 60)
-            yield Arena(bound.getsockname()[1], Path(settings.database))
+            loop = server.servers[0].get_loop()
+            yield Arena(bound.getsockname()[1], Path(settings.database), loop)
         finally:
             server.should_exit = True
             thread.join(timeout=30)

@@ -13,9 +13,12 @@ from gongzhu_jax import players
 from gongzhu_jax.arena.client import Choose, Client
 from gongzhu_jax.arena.datum import datum
 from gongzhu_jax.arena.match_deals import match_deal
+from gongzhu_jax.arena.seat_view import seat_view
 from gongzhu_jax.arena.settings import Settings
+from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.evaluation.deals import Deals
-from gongzhu_jax.evaluation.tables import Table
+from gongzhu_jax.evaluation.tables import Table, rotate
+from gongzhu_jax.game.cards import CARD_NAMES
 from gongzhu_jax.players.protocol import Player
 from tests.arena.live_server import Arena, get, in_thread, post, run
 from tests.evaluation.simple_players import high_player, mixed_player
@@ -47,7 +50,7 @@ async def program(
     arena: Arena, name: str, choose: Choose, *, challenges: bool = False, games: int = 8
 ) -> AsyncGenerator[Client]:
     """A program that takes part in matches for as long as the context lasts."""
-    async with Client(arena.ws, **account(arena, name)) as client:
+    async with Client(arena.ws, *account(arena, name).values()) as client:
         playing = asyncio.create_task(client.play_matches(choose, games, challenges=challenges))
         while name not in [row["name"] for row in await fetch(arena, "/api/accounts")]:
             await asyncio.sleep(0.05)
@@ -101,9 +104,9 @@ class Cheat:
     games whose hands it knows by then."""
 
     def __init__(self) -> None:
-        self.hands: dict[frozenset[str], set[tuple[str, ...]]] = {}
-        self.games: set[tuple[str, ...]] = set()
-        self.known: set[tuple[str, ...]] = set()
+        self.hands: dict[frozenset[str], set[Any]] = {}  # in which games each was held
+        self.games: set[Any] = set()
+        self.known: set[Any] = set()
 
     def __call__(self, view: dict[str, Any]) -> str:
         mine = [card for n, card in enumerate(view["plays"]) if self._seat(view, n) == view["seat"]]
@@ -139,7 +142,7 @@ def _play_seats(plays: list[str], leader: int) -> list[int]:
         seats += [(leader + i) % 4 for i in range(len(trick))]
         if len(trick) == 4:
             suit = trick[0] // 13
-            best = max((c for c in trick if c // 13 == suit))
+            best = max(c for c in trick if c // 13 == suit)
             leader = seats[number + trick.index(best)]
     return seats
 
@@ -192,9 +195,24 @@ def test_two_programs_play_the_documented_match_at_full_speed(arena: Arena) -> N
     assert match["summary"]["standard_error"] == pytest.approx(truth.std(ddof=1) / DEALS**0.5)
 
 
+def test_the_cheat_would_know_a_deal_that_came_again() -> None:
+    """So that it proves something when it knows none."""
+    cheat, deal = Cheat(), match_deal("00" * 16, 0)
+    for rotation in range(2):
+        owners, leader = rotate(np.array(deal.owners), np.array(deal.leader), rotation)
+        game = TableGame(owners.tolist(), int(leader))
+        while not game.is_over:
+            view = seat_view(game, game.mover)
+            card = cheat(view) if game.mover % 2 == 0 else high(view)
+            game.play(card_id(card))
+        assert len(cheat.known) == 2 * rotation
+        plays = [CARD_NAMES[card] for card in game.plays]
+        cheat.end({"plays": plays, "leader": game.leader, "table": str(rotation)})
+
+
 @asynccontextmanager
 async def cheating(arena: Arena, cheat: Cheat) -> AsyncGenerator[None]:
-    async with Client(arena.ws, **account(arena, "cheat-bot")) as client:
+    async with Client(arena.ws, *account(arena, "cheat-bot").values()) as client:
         await client.ask("available", games=8)
 
         async def play() -> None:
@@ -272,9 +290,9 @@ def test_one_account_does_not_keep_others_waiting_and_can_cancel(arena: Arena) -
                 path = f"/api/matches/{started['match']}/cancel"
                 stranger = await asyncio.to_thread(lambda path=path: post(arena, path, **body))
                 assert stranger[0] == 403
+            mine = account(arena, "mixed-bot")
             for _, started in reversed(asked):
                 path = f"/api/matches/{started['match']}/cancel"
-                mine = account(arena, "mixed-bot")
                 owner = await asyncio.to_thread(lambda path=path: post(arena, path, **mine))
                 assert owner[0] == 200
                 match = await fetch(arena, f"/api/matches/{started['match']}")
