@@ -41,7 +41,13 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
     database = tmp_path_factory.mktemp("page") / "arena.sqlite"
-    settings = Settings(str(database), prepare=False, spectator_seconds=2)
+    settings = Settings(
+        str(database),
+        own_least_seconds=0,
+        own_most_seconds=0,
+        spectator_seconds=2,
+        prepare=False,
+    )
     with in_thread(settings, make_player) as running:
         yield running
 

@@ -41,7 +41,13 @@ CARD = re.compile(r'"([SHDC](?:10|[2-9JQKA]))"')
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
     database = tmp_path_factory.mktemp("people") / "arena.sqlite"
-    settings = Settings(str(database), prepare=False, spectator_seconds=1.0)
+    settings = Settings(
+        str(database),
+        own_least_seconds=0,
+        own_most_seconds=0,
+        spectator_seconds=1.0,
+        prepare=False,
+    )
     with in_thread(settings, make_player) as running:
         yield running
 

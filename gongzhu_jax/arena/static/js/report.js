@@ -86,7 +86,9 @@ function duplicate({ duplicate: again, margin }) {
   return [make("h3", { textContent: t("duplicateTitle") }),
     make("p", {}, make("strong", { textContent: text })),
     make("p", { className: "help", textContent: t("duplicateHelp") }),
-    button(t("showDuplicate"), () => shown.onDuplicate(again), { id: "show-duplicate" })];
+    make("p", { className: "buttons" },
+      button(t("showDuplicate"), () => shown.onDuplicate(again), { id: "show-duplicate" }),
+      button(t("showOwn"), () => shown.onLook(0)))];
 }
 
 function moves({ moves: all }) {

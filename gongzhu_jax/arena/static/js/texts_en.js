@@ -1,12 +1,12 @@
 // The texts of the page in English.
 
 export default new Map(Object.entries({
-  title: "Gongzhu arena", navigation: "Pages", close: "Close", yes: "Yes", cancel: "Cancel",
+  title: "Gongzhu arena", navigation: "Pages", close: "Close",
   backToGame: "Back to the game", backYourTurn: "Your turn: back to the game",
   toLobby: "Back to the lobby", copy: "Copy", copied: "Copied.", copyLink: "Copy link",
 
   seat0: "South", seat1: "West", seat2: "North", seat3: "East",
-  seatShort0: "S", seatShort1: "W", seatShort2: "N", seatShort3: "E",
+
   teamNames0: "South and North", teamNames1: "West and East",
   you: "you", partner: "partner", opponent: "opponent", guest: "Guest {n}",
   playerRandom: "Mr. Random", playerIf: "Mr. If", playerGreed: "Mr. Greed",
@@ -20,7 +20,7 @@ export default new Map(Object.entries({
   minutes: "{n} minutes", withAnalysis: "Show what ScrofaZero thinks",
   private: "Private: only with an invitation", play: "Play", openTables: "Tables",
   noTables: "Nobody else is at a table now. Leave a seat free in a new game, and others can join.",
-  sit: "Sit {seat}", watch: "Watch", peopleHere: "{n} connected",
+  sit: "Sit {seat}", watch: "Watch",
 
   table: "Table", trick: "Cards of this trick", yourHand: "Your hand", ready: "Ready",
   lastTrick: "Last trick", analysis: "Analysis", leave: "Leave",
@@ -35,7 +35,7 @@ export default new Map(Object.entries({
   preparing: "Getting {names} ready. The first time takes a minute; no clock runs.",
   player: "Player", thisGame: "This game", total: "Total", ourTeam: "Your team",
   theirTeam: "Their team", away: "away", taken: "Point cards taken: {cards}", none: "none",
-  noTrick: "There is no finished trick yet.", tookIt: "{name} took it.",
+  tookIt: "{name} took it.",
   plays: "{name} plays {card}", seatPlays: "{seat}: {card}", takesTrick: "{name} takes the trick.",
   secondsLeft: "{n} s",
   byClock: "The time was up: the lowest card was played.",
@@ -66,7 +66,7 @@ export default new Map(Object.entries({
   noGame: "There is no such game, or its deal is still being played by others.",
 
   whoYou: "You", whoYouInside: "you", reportTitle: "What ScrofaZero thinks of it",
-  reportOf: "Report on", reportWorking: "ScrofaZero looks at each move …",
+  reportWorking: "ScrofaZero looks at each move …",
   reportFailed: "ScrofaZero could not look at this game.",
   reportBusy: "ScrofaZero is busy; this report will be here later.",
   gaveAwayAll: "{who} gave away {n} points in {moves} of {choices} choices.",
@@ -85,7 +85,7 @@ export default new Map(Object.entries({
 
   daily: "Deal of the day", dailyHelp: "One deal a day for everybody, with ScrofaZero as partner " +
     "and opponents. You have one try. The result is the margin of your team.",
-  dailyPlay: "Play today's deal", dailyGo: "Go on with it", dailyYours: "Your margin: {n}",
+  dailyPlay: "Play today's deal", dailyYours: "Your margin: {n}",
   dailyTried: "{name} has had a try at today's deal.", dailySee: "Look at your game",
   dailyTable: "Table of margins", dailyNobody: "Nobody has finished this deal yet.",
   dailyCount: "Results so far: {n}.", rank: "Rank", margin: "Margin",

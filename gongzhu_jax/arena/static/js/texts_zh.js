@@ -1,12 +1,12 @@
 // The texts of the page in Chinese.
 
 export default new Map(Object.entries({
-  title: "拱猪竞技场", navigation: "页面", close: "关闭", yes: "是", cancel: "取消",
+  title: "拱猪竞技场", navigation: "页面", close: "关闭",
   backToGame: "回到牌局", backYourTurn: "轮到你了：回到牌局", toLobby: "回到大厅",
   copy: "复制", copied: "已复制。", copyLink: "复制链接",
 
   seat0: "南", seat1: "西", seat2: "北", seat3: "东",
-  seatShort0: "南", seatShort1: "西", seatShort2: "北", seatShort3: "东",
+
   teamNames0: "南北", teamNames1: "东西",
   you: "你", partner: "搭档", opponent: "对手", guest: "客人 {n}",
   playerRandom: "随机先生", playerIf: "规则先生", playerGreed: "贪心先生",
@@ -18,7 +18,7 @@ export default new Map(Object.entries({
   openSeat: "留给他人", timePerMove: "每步时限", seconds: "{n}秒", minutes: "{n}分钟",
   withAnalysis: "显示 ScrofaZero 的想法", private: "私人牌桌：凭邀请加入", play: "开始",
   openTables: "牌桌", noTables: "现在没有其他人在打牌。新开一局并留一个空位，别人就能加入。",
-  sit: "坐{seat}家", watch: "观看", peopleHere: "{n}人在线",
+  sit: "坐{seat}家", watch: "观看",
 
   table: "牌桌", trick: "这一墩的牌", yourHand: "你的手牌", ready: "准备", lastTrick: "上一墩",
   analysis: "分析", leave: "离开", invite: "他人可用此链接加入：", inviteLink: "加入链接",
@@ -29,7 +29,7 @@ export default new Map(Object.entries({
   waitSeats: "等待他人入座……", gameEnded: "本局已结束。",
   preparing: "正在准备 {names}。第一次需要一分钟左右，期间不计时。",
   player: "玩家", thisGame: "本局", total: "总分", ourTeam: "你们队", theirTeam: "对方队",
-  away: "离线", taken: "所得分牌：{cards}", none: "无", noTrick: "还没有完成的一墩。",
+  away: "离线", taken: "所得分牌：{cards}", none: "无",
   tookIt: "{name} 赢得这一墩。", plays: "{name} 出 {card}", seatPlays: "{seat}：{card}",
   takesTrick: "{name} 赢得这一墩。", secondsLeft: "{n}秒",
   byClock: "超时：自动出了最小的牌。", connectionLost: "连接中断，正在重试……",
@@ -53,7 +53,7 @@ export default new Map(Object.entries({
   start: "牌局开始。", replayOf: "回放：实际牌局", replayDuplicate: "回放：同一副牌，由 ScrofaZero 坐这个位子",
   noGame: "没有这一局，或者别人还在打这副牌。",
 
-  whoYou: "你", whoYouInside: "你", reportTitle: "ScrofaZero 的点评", reportOf: "点评对象",
+  whoYou: "你", whoYouInside: "你", reportTitle: "ScrofaZero 的点评",
   reportWorking: "ScrofaZero 正在逐步复盘……", reportFailed: "ScrofaZero 无法点评这一局。",
   reportBusy: "ScrofaZero 正忙，稍后再来看。",
   gaveAwayAll: "{choices} 次选择中，{who}有 {moves} 次共丢了 {n} 分。",
@@ -69,7 +69,7 @@ export default new Map(Object.entries({
   showDuplicate: "看它怎么打", showOwn: "看实际牌局",
 
   daily: "今日牌局", dailyHelp: "每天一副牌，所有人相同，搭档和对手都是 ScrofaZero。每人一次机会，成绩是本队净胜分。",
-  dailyPlay: "打今天的牌", dailyGo: "继续打", dailyYours: "你的净胜分：{n}",
+  dailyPlay: "打今天的牌", dailyYours: "你的净胜分：{n}",
   dailyTried: "{name} 已经用掉了今天的机会。", dailySee: "看你的牌局", dailyTable: "成绩表",
   dailyNobody: "还没有人打完这副牌。", dailyCount: "目前成绩：{n} 份。", rank: "名次", margin: "净胜分",
   againstScrofa: "与 ScrofaZero 相比", dayBefore: "前一天", dayAfter: "后一天",
