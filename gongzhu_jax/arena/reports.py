@@ -23,7 +23,9 @@ from gongzhu_jax.records import Record
 WORST = 3
 """Moves that are singled out."""
 SMALLEST_LOSS = 0.5
-"""Points below which a move is as good as the best: half the unit of the score."""
+"""Points below which a move is as good as the best."""
+SURE = 2.0
+"""Standard errors by which a move must be behind the best to be called a mistake."""
 
 _AT_ONCE = 2  # reports, so that many of them keep nobody else waiting for long
 _POSITIONS_AT_ONCE = 4  # of one report
@@ -99,8 +101,9 @@ class Reports:
                 "seat": seat,
                 "player": analyst,
                 "moves": moves,
+                "mistakes": [move["stage"] for move in moves if is_mistake(move)],
                 "worst": worst(moves),
-                "loss": round(sum(move["loss"] for move in moves), 1),
+                "loss": round(sum(move["loss"] for move in moves if is_mistake(move)), 1),
                 "margin": margin(record.scores, seat),
                 "duplicate": duplicate,
             }
@@ -121,15 +124,15 @@ class Reports:
 
         async def move(stage: int, card: str, known: Position | None) -> dict[str, Any]:
             by = late.get(stage, By.SEAT)
-            plain = {"stage": stage, "card": card, "best": card, "loss": 0.0, "q": {}, "by": by}
+            plain = {"stage": stage, "card": card, "by": by}
             if known is None:
-                return plain
+                return {**plain, "best": card, "loss": 0.0, "loss_error": 0.0, "q": {}}
             async with room:
                 found = await self._own.analyse(known)
             work.done += 1
-            best = max(value["mean"] for value in found["q"].values())
-            loss = round(best - found["q"][card]["mean"], 1)
-            return {**plain, "best": found["card"], "loss": loss, "q": found["q"]}
+            lost = found["q"][card]
+            loss = {"loss": lost["regret"], "loss_error": lost["regret_error"]}
+            return {**plain, "best": found["card"], **loss, "q": found["q"]}
 
         return await asyncio.gather(*(move(*decision) for decision in decisions))
 
@@ -145,10 +148,17 @@ class Reports:
         return {**again, "margin": theirs, "gain": margin(record.scores, seat) - theirs}
 
 
+def is_mistake(move: dict[str, Any]) -> bool:
+    """Whether a move of the player was worse than the best by more than half a point and by more
+    than chance explains."""
+    clear = max(SMALLEST_LOSS, SURE * move["loss_error"])
+    return move["by"] == By.SEAT and move["loss"] >= clear
+
+
 def worst(moves: list[dict[str, Any]]) -> list[int]:
-    """Stages of the moves that gave away most, the worst first. Those of the clock do not count."""
-    own = [move for move in moves if move["by"] == By.SEAT and move["loss"] >= SMALLEST_LOSS]
-    return [move["stage"] for move in sorted(own, key=lambda move: -move["loss"])[:WORST]]
+    """Stages of the mistakes that gave away most, the worst first."""
+    mistakes = sorted(filter(is_mistake, moves), key=lambda move: -move["loss"])
+    return [move["stage"] for move in mistakes[:WORST]]
 
 
 def _decisions(record: Record, seat: int) -> list[tuple[int, str, Position | None]]:

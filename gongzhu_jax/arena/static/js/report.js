@@ -6,7 +6,6 @@ import { errorText, playerName, seatName, t } from "./i18n.js";
 import { getJson } from "./server.js";
 
 const POLL = 1000; // ms
-const NOTICEABLE = 0.5; // points; less is not told apart from the best move
 
 let shown = null; // { id, seat, me, name, token, report, error, onLook, onDuplicate }
 
@@ -60,12 +59,11 @@ const who = (key = "whoYou") => (shown.me ? t(key) : `${seatName(shown.seat)} ($
 const points = (loss) => Math.max(1, Math.round(loss));
 const trickOf = (move) => Math.floor(move.stage / 4) + 1;
 
-function summary({ moves: all, worst }) {
+function summary({ moves: all, mistakes, worst, loss }) {
   const choices = all.filter((move) => Object.keys(move.q).length > 0);
-  const losses = choices.filter((move) => move.loss >= NOTICEABLE);
-  if (!losses.length) return [make("p", { textContent: t("gaveNothing", { who: who() }) })];
-  const sum = points(losses.reduce((total, move) => total + move.loss, 0));
-  const text = t("gaveAwayAll", { who: who(), n: sum, moves: losses.length, choices: choices.length });
+  if (!mistakes.length) return [make("p", { textContent: t("gaveNothing", { who: who() }) })];
+  const text = t("gaveAwayAll", { who: who(), n: points(loss), moves: mistakes.length,
+    choices: choices.length });
   const items = worst.map((stage) => {
     const move = all.find((other) => other.stage === stage);
     const said = t("gaveAway", { who: who(), n: points(move.loss), trick: trickOf(move),
@@ -91,14 +89,16 @@ function duplicate({ duplicate: again, margin }) {
       button(t("showOwn"), () => shown.onLook(0)))];
 }
 
-function moves({ moves: all }) {
+function moves({ moves: all, mistakes }) {
   const rows = all.map((move) => {
     const forced = Object.keys(move.q).length === 0;
     const late = move.by === "seat" ? "" : ` (${t("clockMove")})`;
-    const lost = forced ? t("noChoice") : move.loss >= NOTICEABLE ? String(points(move.loss)) : "0";
+    const amount = `${Math.round(move.loss)} ± ${Math.round(move.loss_error)}`;
+    const lost = forced ? t("noChoice") : make("span", { textContent: amount + late,
+      className: mistakes.includes(move.stage) ? "mistake" : "quiet" });
     const card = button(shortName(move.card), () => shown.onLook(move.stage),
       { className: chip(move.card).className });
-    return [String(trickOf(move)), card, forced ? "" : chip(move.best), lost + late];
+    return [String(trickOf(move)), card, forced ? "" : chip(move.best), lost];
   });
   return make("details", { open: true }, make("summary", { textContent: t("allMoves") }),
     tableOf(["trickNumber", "played", "best", "given"].map((key) => t(key)), rows,
