@@ -22,7 +22,7 @@ for number, agent in enumerate(env.agent_iter()):
         card = None
     elif agent in ("player_0", "player_2"):
         # Our players take views, which like the observations have no hidden card in them.
-        card = int(player.act(jax.random.key(number), env.unwrapped.view(agent)))
+        card = int(player.act(env.unwrapped.view(agent), jax.random.key(number)))
     else:
         card = env.action_space(agent).sample(seen["action_mask"])
     env.step(card)

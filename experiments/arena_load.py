@@ -54,10 +54,11 @@ def main(settings: ArenaLoadSettings, line: str) -> int:
     ):
         machine_load = round(os.getloadavg()[0], 1)
         people = measure_people(server, settings) if settings.people else None
-        result = {**measure(server, settings), "people": people, "machine_load": machine_load}
+        bots = measure(server, settings)
     if people is not None:
         print_table("people at tables of our player", [people])
-    print_table("the arena under load", result["rounds"])
+    print_table("the arena under load", bots["rounds"])
+    result = {**bots, "people": people, "machine_load": machine_load}
     return finish("arena_load", result, settings, line)
 
 

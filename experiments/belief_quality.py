@@ -1,13 +1,13 @@
 """Is the belief any good? How likely the true hands are under each weighting, by stage.
 
-    python -m experiments.belief_quality deals=64 kinds=[greed,scrofa-simple]
+    python -m experiments.belief_quality deals=64 players=[greed,scrofa-simple]
 
-In games of each kind of player against itself, once in every trick, `scenarios` deals are drawn
+In games of each player against itself, once in every trick, `scenarios` deals are drawn
 uniformly for the player to move and as many by the belief, with half its log odds; weightings are
-measured on all of them, each deal counting by how rarely it is drawn. Habits are sharper and
-cheaper than the others, so they are measured on more (`scenarios_of_habits`): what few deals state
-is surer than it should be. The result has `rows`, one for each kind, part of the game and
-weighting:
+measured on all of them, each deal counting by how rarely it is drawn. The opponent model is sharper
+and cheaper than the others, so it is measured on more (`scenarios_of_opponent_model`): what few
+deals state is surer than it should be. The result has `rows`, one for each player (`kind`), part of
+the game and weighting:
   owners            mean log probability of the true holder of an unseen card, in nats; the weighted
                     deals give it, floored at half a deal; for "belief" it is exact
   deal              log probability of the true deal per unseen card: its weight against the sum of
@@ -42,24 +42,26 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import estimate
 from gongzhu_jax.game import env
 from gongzhu_jax.game.view import PublicView, unseen_mask, view
-from gongzhu_jax.inference import odds
-from gongzhu_jax.inference.belief import load_belief, log_odds
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.constraints import constraints, holders, opponent_seats, opponents
+from gongzhu_jax.inference.correction import counted_slices, slice_log_factor, sum_slices
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
 from gongzhu_jax.inference.explanation import believed_holders
-from gongzhu_jax.inference.habits import load_habits, log_likelihood
-from gongzhu_jax.inference.likelihood import counted_slices, slice_log_factor, sum_slices
 from gongzhu_jax.inference.sampling import log_count
 from gongzhu_jax.inference.scenarios import draw_scenarios
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.opponents import odds
+from gongzhu_jax.opponents.card_belief import KIND as BELIEF_KIND
+from gongzhu_jax.opponents.card_belief import log_odds
+from gongzhu_jax.opponents.opponent_model import KIND as OPPONENT_MODEL_KIND
+from gongzhu_jax.opponents.opponent_model import log_likelihood
 
-UNIFORM, BELIEF, HABITS = "uniform", "belief", "habits"
-LEARNED = (BELIEF, HABITS)
+UNIFORM, BELIEF, OPPONENT_MODEL = "uniform", "belief", "opponent-model"
+LEARNED = (BELIEF, OPPONENT_MODEL)
 """How names of weightings that are learned from play begin."""
-PROPOSAL_TEMPER = 0.5
-"""Of the belief when it draws deals to measure by: between all alike and what it believes."""
+PROPOSAL_POWER = 0.5
+"""Power of the belief when it draws deals to measure by: between uniform and what it believes."""
 PARTS = {"trick 1": (0, 1), "trick 2": (1, 2)} | {
     f"tricks {first + 1}-{first + 2}": (first, first + 2) for first in range(2, 12, 2)
 }
@@ -69,25 +71,25 @@ BINS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class BeliefSettings(PlaySettings):
-    kinds: list[str]
+    players: list[str]
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
     belief: str | None
     scenarios: int
-    scenarios_of_habits: int
+    scenarios_of_opponent_model: int
     iec: list[float]
     bayes: list[float]
-    habits: str | None
-    temper: list[float]
-    trust: list[float]
+    opponent_model: str | None
+    belief_powers: list[float]
+    rule_powers: list[float]
     picture: str | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if min(self.scenarios, self.scenarios_of_habits) < 2:
+        if min(self.scenarios, self.scenarios_of_opponent_model) < 2:
             raise ConfigError("scenarios must be at least 2")
-        if not self.kinds:
-            raise ConfigError("kinds must name at least one player")
+        if not self.players:
+            raise ConfigError("players must name at least one player")
 
 
 LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
@@ -108,7 +110,7 @@ class Weighting:
 
     @property
     def config(self) -> WeightConfig:
-        return WeightConfig(weights=self.kind, slices=self.slices, beta=self.beta)
+        return WeightConfig(rule=self.kind, slices=self.slices, beta=self.beta)
 
 
 def weigh_all(checkpoint: str | None, weightings: Sequence[Weighting]) -> LogsFn:
@@ -146,21 +148,21 @@ def by_network(settings: BeliefSettings) -> LogsFn:
     return weigh_all(settings.checkpoint, asked) if asked else lambda views, holder: {}
 
 
-def by_habits(settings: BeliefSettings) -> Callable[[PublicView, jax.Array], jax.Array]:
+def by_opponent_model(settings: BeliefSettings) -> Callable[[PublicView, jax.Array], jax.Array]:
     """(views [G], holders [G, N, 52]) -> log likelihoods [G, N]"""
-    config, params = load_habits(settings.habits)
+    config, params = load_weights(settings.opponent_model, OPPONENT_MODEL_KIND)
     return lambda views, holder: log_likelihood(params, views, holder, config)
 
 
 def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
     """views [G] -> log odds [G, 52, 3]"""
-    config, params = load_belief(settings.belief)
+    config, params = load_weights(settings.belief, BELIEF_KIND)
     return lambda views: log_odds(params, views, config)
 
 
 def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Rows of one kind of player, and its calibration."""
-    parts = by_network(settings), by_habits(settings), belief_odds(settings)
+    """Rows of one player, and its calibration."""
+    parts = by_network(settings), by_opponent_model(settings), belief_odds(settings)
     finals = final_states(players.make(kind, **settings.options.get(kind, {})), settings)
     compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, *parts))
     found = []
@@ -188,23 +190,23 @@ class Drawn(NamedTuple):
 
 def draw_both(key, views: PublicView, numbers: jax.Array, true: jax.Array, count: int) -> Drawn:
     """By both: the probability is the mean of the two."""
-    draw = ScenarioConfig(sampler="uniform", draws=count)
-    scaled = PROPOSAL_TEMPER * numbers
+    draw = ScenarioConfig(stratified=False, draws=count)
+    scaled = PROPOSAL_POWER * numbers
 
     def of_game(key, view, numbers, true):
         table = odds.weigh(numbers, constraints(view))
         first, second = jax.random.split(key)
-        alike = draw_scenarios(first, view, draw).holder
+        uniform = draw_scenarios(first, view, draw).holder
         believed = holders(view, odds.draw(second, table, count)[0])
-        holder = jnp.concatenate([alike, believed, true[None]])
+        holder = jnp.concatenate([uniform, believed, true[None]])
         log_sum = odds.log_weight(numbers, opponents(view, holder))
         share = jnp.logaddexp(-log_count(view), log_sum[:-1] - table.log_total) - jnp.log(2)
-        return Drawn(holder, log_sum / PROPOSAL_TEMPER, -share)
+        return Drawn(holder, log_sum / PROPOSAL_POWER, -share)
 
     return jax.vmap(of_game)(jax.random.split(key, len(true)), views, scaled, true)
 
 
-def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, by_habits, odds_of):
+def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, by_model, odds_of):
     """Figures by weighting, each [3, G]: owners, deal, effective share; and calibration bins."""
     views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
     numbers = odds_of(views)
@@ -212,41 +214,41 @@ def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, 
     unseen = jax.vmap(unseen_mask)(views)
     true = jax.vmap(opponents)(views, states.holder)
     logs = by_network(views, drawn.holder)
-    for temper in settings.temper:
+    for power in settings.belief_powers:
         times = {k: v for k, v in logs.items() if k.startswith("bayes")}
         for name, by_bayes in times.items():
-            joint = by_bayes + temper * drawn.log_belief
-            logs[f"{BELIEF}-{name}{_note(temper)}"] = joint
+            joint = by_bayes + power * drawn.log_belief
+            logs[f"{BELIEF}-{name}{_note(power)}"] = joint
     figures, bins = {}, {}
     for name, log in {UNIFORM: jnp.zeros_like(drawn.log_belief), **logs}.items():
         figures[name], _ = weigh_draws(views, states, drawn, log)
-    more = draw_both(key, views, numbers, states.holder, settings.scenarios_of_habits)
-    of_habits = by_habits(views, more.holder)
-    for trust in settings.trust:
-        name = HABITS if trust == 1 else f"{BELIEF}-{HABITS}, trust {trust:g}"
-        pooled = trust * of_habits + (1 - trust) * more.log_belief
+    more = draw_both(key, views, numbers, states.holder, settings.scenarios_of_opponent_model)
+    log_likelihoods = by_model(views, more.holder)
+    for power in settings.rule_powers:
+        name = OPPONENT_MODEL if power == 1 else f"{BELIEF}-{OPPONENT_MODEL}{_note(power)}"
+        pooled = power * log_likelihoods + (1 - power) * more.log_belief
         figures[name], shares = weigh_draws(views, states, more, pooled)
-        if trust != 1:
+        if power != 1:
             bins[name] = _bins(shares, _is(true), unseen)
-    alike = -jax.vmap(log_count)(views) / jnp.sum(unseen, axis=1)
-    figures[UNIFORM] = figures[UNIFORM].at[1].set(alike)
-    for temper in settings.temper:
-        name = f"{BELIEF}{_note(temper)}"
-        scaled = temper * numbers
-        figure, _ = weigh_draws(views, states, drawn, temper * drawn.log_belief)
+    uniform = -jax.vmap(log_count)(views) / jnp.sum(unseen, axis=1)
+    figures[UNIFORM] = figures[UNIFORM].at[1].set(uniform)
+    for power in settings.belief_powers:
+        name = f"{BELIEF}{_note(power)}"
+        scaled = power * numbers
+        figure, _ = weigh_draws(views, states, drawn, power * drawn.log_belief)
         total = jax.vmap(lambda n, v: odds.weigh(n, constraints(v)).log_total)(scaled, views)
         deal = jax.vmap(odds.log_weight)(scaled, true) - total
         shares = jax.vmap(lambda n, v: odds.marginals(n, constraints(v)))(scaled, views)
         owners = jnp.sum(jnp.where(_is(true), jnp.log(jnp.maximum(shares, 1e-9)), 0.0), (1, 2))
         exact = jnp.stack([owners, deal]) / jnp.sum(unseen, axis=1)
         figures[name] = jnp.concatenate([exact, figure[2:]])
-        if temper == 1:
+        if power == 1:
             bins[name] = _bins(shares, _is(true), unseen)
     return figures, bins
 
 
-def _note(temper: float) -> str:
-    return "" if temper == 1 else f", temper {temper:g}"
+def _note(power: float) -> str:
+    return "" if power == 1 else f", power {power:g}"
 
 
 def weigh_draws(views, states, drawn: Drawn, logs: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -342,7 +344,7 @@ def calibration(bins: np.ndarray) -> dict[str, Any]:
 @command("belief_quality", BeliefSettings)
 def main(settings: BeliefSettings, line: str) -> int:
     rows, found = [], {}
-    for kind in settings.kinds:
+    for kind in settings.players:
         of_kind, calibrated = measure(settings, kind)
         rows += of_kind
         found |= calibrated

@@ -9,12 +9,12 @@ FAMILIES = {
     "bayes": "best Bayes",
     "belief": "belief",
     "belief-bayes": "belief times best Bayes",
-    "habits": "habits",
-    "belief-habits": "belief times habits",
+    "opponent-model": "opponent model",
+    "belief-opponent-model": "belief times opponent model",
 }
 """How the name of a weighting begins, and what the best of those is called."""
 
-USUAL = ("belief", "habits")
+USUAL = ("belief", "opponent-model")
 """Of these the row without further settings is shown, not the best by hindsight."""
 
 RIVALS = ("iec", "bayes")

@@ -30,8 +30,8 @@ from gongzhu_jax import players
 from gongzhu_jax.evaluation.stats import number
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, SUIT, card_id, card_ids
-from gongzhu_jax.network.registry import Network
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
 PAPER = {  # Mr. Greed, ScrofaZero

@@ -20,7 +20,7 @@ from experiments.progress import progress
 from experiments.results import print_table
 from experiments.settings import ClassicalSettings
 from gongzhu_jax import players
-from gongzhu_jax.evaluation import Table, TableResult, estimate, play_match
+from gongzhu_jax.evaluation import Seating, SeatingResult, estimate, play_match
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_SEATS
 
@@ -50,7 +50,7 @@ def main(settings: ClassicalSettings, line: str) -> int:
 
 def measurements(settings: ClassicalSettings) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(matches or tables, name, summary), one after the other."""
-    deals, options = settings.draw_deals(), settings.table_options()
+    deals, options = settings.draw_deals(), settings.seating_options()
     made = {name: players.make(name) for name in ("random", "if", "greed")}
     for first, second in MATCHES:
         name = f"{first}-{second}"
@@ -60,9 +60,9 @@ def measurements(settings: ClassicalSettings) -> Iterator[tuple[str, str, dict[s
     options["rotations"] = NUM_SEATS  # every hand visits every seat
     for seats in TABLES:
         name = " ".join(seats)
-        table = Table(tuple(made[player] for player in seats), **options)
+        seating = Seating(tuple(made[player] for player in seats), **options)
         with progress(name) as on_progress:
-            played = table.play(deals, keep_records=True, on_progress=on_progress)
+            played = seating.play(deals, keep_states=True, on_progress=on_progress)
         found = {
             "points": seat_points(played.names, played.points),
             "points_lone_c10_as_0": seat_points(played.names, points_lone_c10_as_0(played)),
@@ -70,19 +70,10 @@ def measurements(settings: ClassicalSettings) -> Iterator[tuple[str, str, dict[s
         yield "tables", name, found | played.summary()
 
 
-def points_lone_c10_as_0(played: TableResult) -> np.ndarray:
+def points_lone_c10_as_0(played: SeatingResult) -> np.ndarray:
     """[n, R, 4]: the points if C10 without another point card counted nothing."""
-    records = played.records()
-    games = [(record.deal, record.leader, record.plays) for record in records]
-    owners, leaders, plays = (np.array(part, np.int8) for part in zip(*games, strict=True))
-
-    @jax.jit
-    @jax.vmap
-    def score(owners, leader, plays):
-        final = env.play_all(env.from_owners(owners, leader), plays)
-        return env.scores(final, lone_transformer=0)
-
-    return np.asarray(score(owners, leaders, plays)).reshape(played.points.shape)
+    score = jax.jit(jax.vmap(jax.vmap(lambda final: env.scores(final, lone_transformer=0))))
+    return np.asarray(score(played.states))
 
 
 def seat_points(names: tuple[str, ...], seats: np.ndarray) -> dict[str, dict[str, Any]]:

@@ -19,9 +19,9 @@ from experiments.results import RESULTS
 from experiments.settings import PlaySettings
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.evaluation import Estimate, paired_difference, play_match
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game.env import RULES_VERSION
 from gongzhu_jax.players import Player
-from gongzhu_jax.records import write_whole
 
 PARTS = RESULTS / "parts"
 
@@ -76,7 +76,7 @@ def _play_or_read(pairing: Pairing, settings: PlaySettings, parts: Path) -> dict
     deals = settings.draw_deals()
     if pairing.deals is not None:
         deals = deals.part(0, pairing.deals)
-    options = settings.table_options()
+    options = settings.seating_options()
     identity = {
         "players": [_identity(pairing.player), _identity(pairing.opponent)],
         "set": settings.set,

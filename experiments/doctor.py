@@ -56,9 +56,9 @@ def devices() -> Iterator[Finding]:
     import jax
 
     found = jax.devices()
-    kinds = ", ".join(sorted({device.device_kind for device in found}))
+    models = ", ".join(sorted({device.device_kind for device in found}))
     backend = jax.default_backend()
-    yield Finding("devices", f"{len(found)} x {kinds} ({backend})")
+    yield Finding("devices", f"{len(found)} x {models} ({backend})")
     has_gpu = shutil.which("nvidia-smi") is not None
     if has_gpu:
         advice = 'there is an NVIDIA driver but jax does not use it: pip install -e ".[cuda13]"'

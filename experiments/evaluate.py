@@ -28,13 +28,13 @@ def main(settings: EvaluateSettings, line: str) -> int:
             player,
             opponent,
             settings.draw_deals(),
-            keep_records=settings.records is not None,
+            keep_states=settings.records is not None,
             on_progress=on_progress,
-            **settings.table_options(),
+            **settings.seating_options(),
         )
     print_table(title, [row(result)])
     if settings.records is not None:
-        records.write(settings.records, result.table.records())
+        records.write(settings.records, result.seating.records())
     name = f"match-{player.name}-{opponent.name}"
     return finish(name, result.summary(), settings, line)
 
@@ -47,8 +47,8 @@ def row(result: MatchResult) -> dict[str, str]:
         "95 % interval": f"{low:.1f} to {high:.1f}",
         "won": f"{result.win_rate:.1%}",
         "drawn": f"{result.draw_rate:.1%}",
-        "deals": f"{result.estimate.count} x {result.table.points.shape[1]}",
-        "games/s": f"{result.table.games_per_second:.0f}",
+        "deals": f"{result.estimate.count} x {result.seating.points.shape[1]}",
+        "games/s": f"{result.seating.games_per_second:.0f}",
     }
 
 

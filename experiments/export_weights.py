@@ -10,26 +10,20 @@ the weights that the run started from, if there were any: their games and hours 
 
 import hashlib
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from experiments.cli import DONE, command
 from experiments.results import recorded
 from experiments.tracking import LOG_NAME, read_log
+from gongzhu_jax import opponents  # noqa: F401
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.inference import belief, habits
 from gongzhu_jax.network import weights
 
 TYPES = ("float16", "float32")
-KINDS: dict[str, tuple[Callable[[Path], tuple[Any, Any]], Callable[[], Path]]] = {
-    weights.POLICY_VALUE: (weights.load_weights, weights.shipped),
-    belief.KIND: (belief.load_belief, belief.shipped),
-    habits.KIND: (habits.load_habits, habits.shipped),
-}
-"""kind -> how its checkpoints are read, and the file that comes with the package."""
+KINDS = weights.KINDS
+"""All kinds of networks; importing `opponents` registers its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +47,8 @@ class ExportSettings:
 def main(settings: ExportSettings, line: str) -> int:
     path = Path(settings.checkpoint)
     kind, epoch = path.parent.name, int(path.name)
-    load, default = KINDS[settings.kind]
-    network, params = load(path)
+    network_kind = KINDS[settings.kind]
+    network, params = weights.load_weights(path, network_kind)
     run = Checkpoints(path.parent.parent)
     header = run.about(kind, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
@@ -69,8 +63,8 @@ def main(settings: ExportSettings, line: str) -> int:
     }
     if "start" in header:
         about["start"] = header["start"]
-    output = default() if settings.output is None else Path(settings.output)
-    weights.save_weights(output, network, params, about, settings.dtype, settings.kind)
+    output = network_kind.shipped if settings.output is None else Path(settings.output)
+    weights.save_weights(output, network, params, about, settings.dtype, network_kind)
     size = output.stat().st_size / 1e6
     print(
         f"{output.name}: {size:.2f} MB, SHA-256 {hashlib.sha256(output.read_bytes()).hexdigest()}"

@@ -46,8 +46,8 @@ from gongzhu_jax.evaluation.stats import number
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_RANKS, NUM_SUITS, SUIT, card_id
 from gongzhu_jax.network.features import encode_averaged
-from gongzhu_jax.network.registry import Network
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
 LISTED = 10

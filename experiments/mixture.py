@@ -1,6 +1,7 @@
-"""Trainings on games of a mixture of players: what those of the belief and of habits share."""
+"""Trainings on games of a mixture of players: what those of the belief and of the opponent model
+share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,17 @@ import numpy as np
 from experiments.results import commit
 from experiments.train import run_logged, starting_point
 from gongzhu_jax import players, runtime
-from gongzhu_jax.belief_training import (
-    BeliefTrainingConfig,
-    MixtureNetwork,
-    compile_epoch,
-    init_state,
-    nll_of_strangers,
-    play_mixture,
-)
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.registry import Params
+from gongzhu_jax.network.weights import NetworkKind
+from gongzhu_jax.opponent_training import (
+    MixtureNetwork,
+    MixtureTrainingConfig,
+    compile_epoch,
+    held_out_nll,
+    init_state,
+    play_mixture,
+)
 from gongzhu_jax.training.loop import Schedule, run_epochs
 
 HELD_OUT_SEED = 1_000_003
@@ -54,19 +55,19 @@ class MixtureSettings:
     def __post_init__(self) -> None:
         if min(self.mixture.values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
-        if self.held_out in self.kinds:
+        if self.held_out in self.player_types:
             raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
         if self.held_out_games < 0:
             raise ConfigError("held_out_games must be 0 (no evaluation) or more")
 
     @property
-    def kinds(self) -> dict[str, float]:
+    def player_types(self) -> dict[str, float]:
         """The mixture without those whose share is 0."""
         return {name: share for name, share in self.mixture.items() if share > 0}
 
-    def training(self, network: MixtureNetwork, start: str | None = None) -> BeliefTrainingConfig:
+    def training(self, network: MixtureNetwork, start: str | None = None) -> MixtureTrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
-        return BeliefTrainingConfig(
+        return MixtureTrainingConfig(
             self.epochs,
             self.seed,
             network,
@@ -78,32 +79,32 @@ class MixtureSettings:
             self.learning_rate,
             self.final_learning_rate,
             self.average,
-            self.kinds,
+            self.player_types,
             {name: dict(options) for name, options in self.options.items()},
             start,
         )
 
 
 def make_player(name: str, options: Mapping[str, Mapping[str, Any]]) -> players.Player:
-    """A player of a mixture: a name, or `name@label` for a second kind with options of its own."""
+    """A player of a mixture: a name, or `name@label` for a second type with options of its own."""
     return players.make(name.split("@")[0], **options.get(name, {}))
 
 
 def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
     """Gain over uniform on games of the held-out player, against itself and among the others."""
     mesh = runtime.games_mesh()
-    kinds = settings.kinds
-    made = [make_player(kind, settings.options) for kind in (settings.held_out, *kinds)]
-    shares = [sum(kinds.values()), *kinds.values()]  # half of the seats are the held-out player's
+    types = settings.player_types
+    made = [make_player(name, settings.options) for name in (settings.held_out, *types)]
+    shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
     seed = (HELD_OUT_SEED, settings.seed)
-    games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).games
-    measure = jax.jit(lambda params, games: nll_of_strangers(params, games, network))
+    games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).states
+    measure = jax.jit(lambda params, games: held_out_nll(params, games, network))
 
     def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
-        found, uniform, count = (np.asarray(part) for part in measure(params, games))
-        gain = (uniform - found).sum(axis=1) / count.sum(axis=1)  # by game
+        nll, uniform, count = (np.asarray(part) for part in measure(params, games))
+        gain = (uniform - nll).sum(axis=1) / count.sum(axis=1)  # by game
         return {
-            "gain": float((uniform - found).sum() / count.sum()),
+            "gain": float((uniform - nll).sum() / count.sum()),
             "gain_stderr": float(gain.std(ddof=1) / np.sqrt(len(gain))),
         }
 
@@ -113,17 +114,17 @@ def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
 def run_training(
     settings: MixtureSettings,
     network: MixtureNetwork,
-    load: Callable[[Path], tuple[Any, Params]],
+    kind: NetworkKind,
     line: str,
 ) -> None:
-    """One stretch of a run; `load` reads a weights file of this kind of network."""
+    """One stretch of a run of this kind of network."""
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
-    params, about = starting_point(settings.start, network, load)
+    params, about = starting_point(settings.start, network, kind)
     config = settings.training(network, None if params is None else digest(params))
     directory, mesh = Path(settings.directory), runtime.games_mesh()
     about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
-    made = [make_player(kind, settings.options) for kind in settings.kinds]
+    made = [make_player(name, settings.options) for name in settings.player_types]
 
     def start(**hooks: Any) -> Any:
         return run_epochs(

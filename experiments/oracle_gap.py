@@ -19,21 +19,22 @@ from experiments.results import ROOT, points, print_table
 from experiments.settings import PlaySettings
 from gongzhu_jax import players
 from gongzhu_jax.network.weights import load_weights
-from gongzhu_jax.players import cheat
+from gongzhu_jax.players import all_seeing
 from gongzhu_jax.search.config import SearchConfig
 
-UNIFORM = {"sampler": "uniform", "weights": "none"}
-STRATIFIED = {"sampler": "stratified", "weights": "none"}
+UNIFORM: dict[str, Any] = {"scenarios.stratified": False, "weights.rule": "none"}
+STRATIFIED: dict[str, Any] = {"scenarios.stratified": True, "weights.rule": "none"}
 FIRST, MOST = "9 uniform", "256 uniform"
-KINDS: dict[str, dict[str, Any]] = {
-    FIRST: UNIFORM | {"draws": 9},
-    "9 stratified (SS)": STRATIFIED | {"draws": 9},
-    "9 stratified, exact shares": STRATIFIED | {"draws": 9, "stratum_weights": "exact"},
-    "9 stratified, IEC": STRATIFIED | {"draws": 9, "weights": "iec"},
-    "64 uniform": UNIFORM | {"draws": 64},
-    MOST: UNIFORM | {"draws": 256},
+PLAYERS: dict[str, dict[str, Any]] = {
+    FIRST: UNIFORM | {"scenarios.draws": 9},
+    "9 stratified (SS)": STRATIFIED | {"scenarios.draws": 9},
+    "9 stratified, exact shares": STRATIFIED
+    | {"scenarios.draws": 9, "scenarios.stratum_weights": "exact"},
+    "9 stratified, IEC": STRATIFIED | {"scenarios.draws": 9, "weights.rule": "iec"},
+    "64 uniform": UNIFORM | {"scenarios.draws": 64},
+    MOST: UNIFORM | {"scenarios.draws": 256},
 }
-CHEAT = "the true hands"
+ALL_SEEING = "the true hands"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +51,9 @@ def main(settings: OracleGapSettings, line: str) -> int:
     greed = players.make("greed")
     budget: dict[str, Any] = {"base": settings.base, "per_legal": settings.per_legal}
     network, params = load_weights(settings.checkpoint)
-    made = {CHEAT: cheat.from_network(network, params, SearchConfig(**budget, chunk=128))}
-    for name, own in KINDS.items():
-        made[name] = players.make("scrofa", checkpoint=settings.checkpoint, **budget, **own)
+    made = {ALL_SEEING: all_seeing.from_network(network, params, SearchConfig(**budget, chunk=128))}
+    for name, own in PLAYERS.items():
+        made[name] = players.make("scrofa", checkpoint=settings.checkpoint, search=budget, **own)
     comparison = compare(
         [
             Pairing(name, player, greed, settings.deals_of_most if name == MOST else None)

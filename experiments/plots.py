@@ -174,12 +174,12 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: str | P
 def plot_belief(
     rows: Sequence[Mapping[str, Any]], calibration: Mapping[str, Mapping[str, Any]], path: Path
 ) -> None:
-    """Gain of the best weightings over uniform by stage, for each kind of player, and how often
+    """Gain of the best weightings over uniform by stage, for each player, and how often
     what is stated is true."""
-    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    names = list(dict.fromkeys(row["kind"] for row in rows))
     stages = list(dict.fromkeys(row["stage"] for row in rows))
-    figure, axes = plt.subplots(1, len(kinds) + 1, figsize=(5 * len(kinds) + 5, 4.5), squeeze=False)
-    for place, kind in zip(axes[0], kinds, strict=False):
+    figure, axes = plt.subplots(1, len(names) + 1, figsize=(5 * len(names) + 5, 4.5), squeeze=False)
+    for place, kind in zip(axes[0], names, strict=False):
         for family, label in FAMILIES.items():
             line = [row for stage in stages if (row := best_of(rows, kind, stage, family))]
             if family == "uniform" or not line:
@@ -190,7 +190,7 @@ def plot_belief(
                 [row["gain_standard_error"] for row in line],
                 marker="o",
                 markersize=3,
-                linewidth=2.5 if family == "belief-habits" else 1,
+                linewidth=2.5 if family == "belief-opponent-model" else 1,
                 label=label,
             )
         place.tick_params(axis="x", rotation=30)

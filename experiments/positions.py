@@ -11,7 +11,7 @@ from experiments.progress import progress
 from experiments.settings import PlaySettings
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.game import env
-from gongzhu_jax.network.registry import Network
+from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.players import Player
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.mcts import network_policy_value, search
@@ -33,18 +33,13 @@ def final_states(player: Player, settings: PlaySettings) -> env.GameState:
             player,
             player,
             deals,
-            keep_records=True,
+            keep_states=True,
             on_progress=on_progress,
-            **settings.table_options(),
+            **settings.seating_options(),
         )
     if match.interrupted:
         raise KeyboardInterrupt
-    records = match.table.records()
-    owners = np.array([record.deal for record in records], np.int8)
-    leaders = np.array([record.leader for record in records], np.int8)
-    plays = np.array([record.plays for record in records], np.int8)
-    play_all = jax.jit(jax.vmap(lambda o, s, p: env.play_all(env.from_owners(o, s), p)))
-    return play_all(owners, leaders, plays)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), match.seating.states)
 
 
 def sums_over_positions(
@@ -52,7 +47,7 @@ def sums_over_positions(
 ) -> Sums:
     """What `measure` says of all positions of finished games, summed over each game: [games, ...].
 
-    Games are the units that errors are estimated over, as positions of one game are alike.
+    Games are the units that errors are estimated over, as positions of one game are dependent.
     """
 
     def game_sums(params, key, finals):

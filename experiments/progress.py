@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from gongzhu_jax.evaluation.tables import ProgressFn
+from gongzhu_jax.evaluation.seatings import ProgressFn
 
 _display: list[Progress] = []
 """The display of a command that runs others, whose bars then go into it."""

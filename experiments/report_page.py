@@ -12,7 +12,7 @@ from experiments.markdown import markdown
 from experiments.progress import in_words
 from experiments.report_sections import SECTIONS, Section, Table
 from experiments.results import commit, machine
-from gongzhu_jax.records import write_whole
+from gongzhu_jax.files import write_whole
 
 TITLE = "ScrofaZero, reproduced: the paper beside ours"
 STYLE = """

@@ -21,9 +21,8 @@ from experiments.results import RESULTS, ROOT, points
 from experiments.techniques import PAPER as PAPER_TECHNIQUES
 from experiments.throughput import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
-from gongzhu_jax.inference import belief as belief_weights
-from gongzhu_jax.inference import habits as habits_weights
 from gongzhu_jax.network import weights
+from gongzhu_jax.opponents import card_belief, opponent_model
 
 PAGE = ROOT / "docs" / "results.md"
 PAGES = (PAGE, ROOT / "docs" / "model_card.md", ROOT / "docs" / "arena.md")
@@ -59,8 +58,8 @@ def classical(folder: Path) -> str:
         lines.append([what, published, *cells, ""])
     for (name, player), (what, published) in PUBLISHED_SEATS.items():
         table = result["tables"].get(name)
-        kinds = ("points", "points_lone_c10_as_0")
-        full, zero = (_seat_cell(table[kind][player]) if table else NOT_RUN for kind in kinds)
+        columns = ("points", "points_lone_c10_as_0")
+        full, zero = (_seat_cell(table[kind][player]) if table else NOT_RUN for kind in columns)
         lines.append([f"{what}, a seat", published, full, "", "", zero])
     return markdown(lines) + source(kept)
 
@@ -260,17 +259,17 @@ def _likelihood(row: Mapping[str, Any]) -> str:
 
 def shipped_weights(folder: Path) -> str:
     """The file of the shipped network and the runs behind it, the last one first."""
-    return _weights_file(weights.shipped())
+    return _weights_file(weights.POLICY_VALUE.shipped)
 
 
 def shipped_belief(folder: Path) -> str:
     """The same of the shipped belief."""
-    return _weights_file(belief_weights.shipped())
+    return _weights_file(card_belief.KIND.shipped)
 
 
-def shipped_habits(folder: Path) -> str:
-    """The same of the shipped habits."""
-    return _weights_file(habits_weights.shipped())
+def shipped_opponent_model(folder: Path) -> str:
+    """The same of the shipped opponent model."""
+    return _weights_file(opponent_model.KIND.shipped)
 
 
 def _weights_file(path: Path) -> str:
@@ -322,12 +321,12 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "techniques": techniques,
     "training": training("training", "wpg", "raw network over Mr. Greed", 1),
     "training-belief": training("training_belief", "gain", GAIN, 4),
-    "training-habits": training("training_habits", "gain", GAIN_OF_PLAYS, 4),
+    "training-opponent-model": training("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
     "training-belief-flat": training("training_belief_flat", "gain", GAIN, 4),
     "oracle-gap": oracle_gap,
     "strength": strength("strength"),
     "strength-development": strength("strength_development"),
-    "strength-habits-development": strength("strength_habits_development"),
+    "strength-opponent-model-development": strength("strength_opponent_model_development"),
     "strength-flat": strength("strength_flat"),
     "strength-development-flat": strength("strength_development_flat"),
     "full-player": full_player,
@@ -335,7 +334,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "belief-flat": belief("belief_quality_flat"),
     "shipped": shipped_weights,
     "shipped-belief": shipped_belief,
-    "shipped-habits": shipped_habits,
+    "shipped-opponent-model": shipped_opponent_model,
     **{name: of_paper(name) for name in PAPER_SECTIONS if name != "techniques"},
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
     "openspiel": openspiel,

@@ -39,8 +39,8 @@ from experiments.results import RESULTS, ROOT
 from experiments.training_curve import SHIPPED, games_of
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.network.weights import load_weights
-from gongzhu_jax.records import write_whole
 
 FINISHED = "finished.json"
 LOG = "log.txt"

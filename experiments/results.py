@@ -15,7 +15,7 @@ import jaxlib
 from rich.console import Console
 from rich.table import Table
 
-from gongzhu_jax.records import write_whole
+from gongzhu_jax.files import write_whole
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"

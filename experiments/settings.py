@@ -6,7 +6,7 @@ from typing import Any
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deals import STANDARD_SEEDS, Deals, random_deals, standard_deals
-from gongzhu_jax.evaluation.tables import TableOptions
+from gongzhu_jax.evaluation.seatings import SeatingOptions
 
 FROM_SEED = "seed"
 
@@ -33,7 +33,7 @@ class PlaySettings:
             return random_deals(self.seed, self.deals)
         return standard_deals(self.set, self.deals)
 
-    def table_options(self) -> TableOptions:
+    def seating_options(self) -> SeatingOptions:
         return {"seed": self.seed, "batch": self.batch, "chunk": self.chunk}
 
 
@@ -54,8 +54,8 @@ class MatchSettings(PlaySettings):
 
     rotations: int
 
-    def table_options(self) -> TableOptions:
-        return {**super().table_options(), "rotations": self.rotations}
+    def seating_options(self) -> SeatingOptions:
+        return {**super().seating_options(), "rotations": self.rotations}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,11 @@
-"""Sweeps of settings: `python -m experiments.sweep -m inference.beta=0,0.015 search.per_legal=1,2`.
+"""Sweeps of settings: `python -m experiments.sweep -m weights.beta=0,0.015 search.per_legal=1,2`.
 
 Every cell, one combination, is a match of the player so set against two Mr. Greeds on the same
-deals. What is swept is any option of the player (`inference.*` and `search.*`, see
+deals. What is swept is any option of the player (`scenarios.*`, `weights.*`, `search.*`, see
 `gongzhu_jax.players.option_names`), of Mr. Greed (`greed.samples`), or of training (`training.*`,
 the settings of `experiments.train`: a network is trained for the cell, then plays).
 
-Cells that differ in numbers that programs take as arguments (beta, exploration, temper) share one
+Cells that differ in numbers that programs take as arguments (beta, powers, exploration) share one
 compiled program. Before the first cell is played, all are tried: settings that cannot be used end
 the sweep at once. A finished cell is kept: a sweep that was stopped goes on when it is started
 again. At the end results/sweeps/<name>/ has table.csv, table.json (values of the cell, points with
@@ -41,10 +41,10 @@ from experiments.train import TrainSettings, run_training
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.players import Player
-from gongzhu_jax.records import write_whole
 
-SWEPT = ("inference", "search", "greed", "training")
+SWEPT = ("scenarios", "weights", "search", "greed", "training")
 MULTIRUN = ("-m", "--multirun")
 LAUNCHERS = ("hydra", "ray")
 ELSEWHERE = ("hydra/launcher=", "launcher=ray")
@@ -58,7 +58,8 @@ class SweepSettings(PlaySettings):
     checkpoint: str | None
     launcher: str
     ray: RaySettings = field(default_factory=RaySettings)
-    inference: dict[str, Any] = field(default_factory=dict)
+    scenarios: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, Any] = field(default_factory=dict)
     search: dict[str, Any] = field(default_factory=dict)
     greed: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
@@ -120,7 +121,8 @@ def _play_cell(settings: SweepSettings, line: str) -> int:
 
 def _players(settings: SweepSettings, checkpoint: str | None) -> tuple[Player, Player]:
     """The player of the cell and its opponent."""
-    options = {**settings.inference, **settings.search}
+    groups = {name: getattr(settings, name) for name in ("scenarios", "weights", "search")}
+    options: dict[str, Any] = {name: group for name, group in groups.items() if group}
     if checkpoint is not None:
         options["checkpoint"] = checkpoint
     return players.make(settings.player, **options), players.make("greed", **settings.greed)

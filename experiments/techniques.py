@@ -18,8 +18,8 @@ from experiments.settings import PlaySettings
 from gongzhu_jax import players
 from gongzhu_jax.players import Player
 
-UNIFORM, STRATIFIED = {"sampler": "uniform"}, {"sampler": "stratified"}
-PLAIN, IEC = {"weights": "none"}, {"weights": "iec"}
+UNIFORM, STRATIFIED = {"scenarios.stratified": False}, {"scenarios.stratified": True}
+PLAIN, IEC = {"weights.rule": "none"}, {"weights.rule": "iec"}
 TECHNIQUES = {
     "US": UNIFORM | PLAIN,
     "SS": STRATIFIED | PLAIN,

@@ -1,8 +1,8 @@
-"""What belief and habits cost: decisions per second of the same player with and without them.
+"""What the belief and the opponent model cost: decisions per second with and without them.
 
 Measured in turns, so that the ratio holds on a busy machine too. All networks are those of the
 package. Few decisions at once are taken from many positions, one after the other: a long history
-makes habits dearer and leaves fewer cards to search.
+makes the opponent model dearer and leaves fewer cards to search.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,13 @@ from experiments.throughput_inference import compile_decisions, views_with_choic
 from experiments.throughput_search import in_turns
 from gongzhu_jax import players, runtime
 
-ALL_SEARCHED = {"candidates": 0}
+ALL_SEARCHED = {"scenarios.candidates": 0}
+BELIEF_ONLY = {"weights.rule": "none", "weights.belief_power": 1.0, **ALL_SEARCHED}
 PLAYERS: Mapping[str, Mapping[str, Any]] = {
-    "without": {"sampler": "uniform", "weights": "none", **ALL_SEARCHED},
-    "weights=belief": {"sampler": "uniform", "weights": "belief", **ALL_SEARCHED},
-    "sampler=belief, weights=belief": {"weights": "belief", **ALL_SEARCHED},
-    "sampler=belief, weights=belief-habits": ALL_SEARCHED,
+    "without": {"scenarios.proposal": "uniform", **BELIEF_ONLY, "weights.belief_power": 0.0},
+    "weights by belief": {"scenarios.proposal": "uniform", **BELIEF_ONLY},
+    "proposal and weights by belief": BELIEF_ONLY,
+    "weights by belief and opponent model too": ALL_SEARCHED,
     "the same, twice as many weighed": {},
 }
 """The first is what the others are compared with."""

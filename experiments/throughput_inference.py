@@ -44,7 +44,8 @@ def run(
     count = decisions * mesh.size
     views = jax.device_put(views_with_choice(position_key, count), runtime.over_games(mesh))
     keys = jax.device_put(jax.random.split(decision_key, count), runtime.over_games(mesh))
-    options: dict[str, Any] = {} if chunk is None else {"chunk": chunk}
+    sizes = {"weights.chunk": chunk, "search.chunk": chunk}
+    options: dict[str, Any] = {} if chunk is None else sizes
     rows = []
     for name in networks:
         net = network.make(name)

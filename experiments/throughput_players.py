@@ -15,7 +15,7 @@ from jax.sharding import PartitionSpec
 
 from experiments.results import rate
 from gongzhu_jax import players, runtime
-from gongzhu_jax.evaluation.matches import match_table
+from gongzhu_jax.evaluation.matches import match_seating
 from gongzhu_jax.game import env
 from gongzhu_jax.game.random_play import random_position
 from gongzhu_jax.game.view import PublicView, view
@@ -77,7 +77,7 @@ def run(
 
 def _match_row(deals: int, seed: int) -> dict[str, Any]:
     """Greed against If, each deal twice, with the share of all cores that was used."""
-    table = match_table(players.make("greed"), players.make("if"), seed=seed)
+    table = match_seating(players.make("greed"), players.make("if"), seed=seed)
     table.compile()
     busy = time.process_time()
     result = table.play(deals)

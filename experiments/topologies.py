@@ -26,7 +26,7 @@ from experiments.train import load_preset
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.registry import NetworkConfig, Params, count_parameters
+from gongzhu_jax.network.policy_value import NetworkConfig, Params, count_parameters
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.training import Schedule, TrainingConfig, train
 

@@ -23,8 +23,14 @@ from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import play_match, standard_deals
-from gongzhu_jax.network.registry import NetworkConfig, Params
-from gongzhu_jax.network.weights import SUFFIX, about_weights, load_weights
+from gongzhu_jax.network.policy_value import NetworkConfig, Params
+from gongzhu_jax.network.weights import (
+    POLICY_VALUE,
+    SUFFIX,
+    NetworkKind,
+    about_weights,
+    load_weights,
+)
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, TrainingConfig, train
 
@@ -107,7 +113,7 @@ def main(settings: TrainSettings, line: str) -> int:
 
 
 def starting_point(
-    start: str | None, network: Any, load: Callable[[Path], tuple[Any, Params]] = load_weights
+    start: str | None, network: Any, kind: NetworkKind = POLICY_VALUE
 ) -> tuple[Params | None, dict[str, Any]]:
     """The parameters of the weights file `start`, and what the file says of itself."""
     if start is None:
@@ -115,9 +121,9 @@ def starting_point(
     path = Path(start)
     if path.suffix != SUFFIX:
         raise ConfigError(f"start must be a weights file (*{SUFFIX}), not {path}")
-    found, params = load(path)
-    if found != network:
-        raise ConfigError(f"{path} has the network {found}, this run {network}")
+    stored, params = load_weights(path, kind)
+    if stored != network:
+        raise ConfigError(f"{path} has the network {stored}, this run {network}")
     return params, {"start": about_weights(path)}
 
 

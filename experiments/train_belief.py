@@ -2,8 +2,8 @@
 
 Games of a mixture of players, from which the network learns who holds what. The log has the loss,
 the mean of minus log probability of the true hands per unseen card, and at intervals `gain`: how
-much better than all deals alike it does on held-out games of a kind of player that is not in the
-mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.train` does.
+much better than the uniform distribution it does on held-out games of a player type that is not in
+the mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.train` does.
 """
 
 import sys
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from experiments.cli import DONE, command
 from experiments.mixture import MixtureSettings, run_training
-from gongzhu_jax.inference.belief import BeliefConfig, load_belief
+from gongzhu_jax.opponents.card_belief import KIND, BeliefConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class TrainBeliefSettings(MixtureSettings):
 
 @command("train_belief", TrainBeliefSettings)
 def main(settings: TrainBeliefSettings, line: str) -> int:
-    run_training(settings, settings.network, load_belief, line)
+    run_training(settings, settings.network, KIND, line)
     return DONE
 
 

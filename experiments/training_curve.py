@@ -48,7 +48,7 @@ def games_of(checkpoint: str) -> int | None:
     """On how many games a network was trained, if its file says so."""
     path = Path(checkpoint)
     if checkpoint == SHIPPED or path.suffix == SUFFIX:
-        return _games(about_weights(None if checkpoint == SHIPPED else path))
+        return _games(about_weights(*[] if checkpoint == SHIPPED else [path]))
     if not path.name.isdigit():
         raise CheckpointError(
             f"{checkpoint} is not one checkpoint of a run such as runs/compact/last/100"

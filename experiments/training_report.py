@@ -4,8 +4,8 @@
 
 The result has the run's own command, configuration and commit, `points` (epoch, games, hours, wpg,
 wpg_stderr of the raw network on the development deals) and the totals; the picture goes to docs/.
-For a run of `experiments.train_belief` or `train_habits` say `score=gain picture=null`: points then
-have `gain` in place of WPG.
+For a run of `experiments.train_belief` or `train_opponent_model` say `score=gain picture=null`:
+points then have `gain` in place of WPG.
 With `after`, the name of a result of this command, the curve of the run that this one started from
 comes first: games and hours are those of both.
 """

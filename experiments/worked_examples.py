@@ -30,12 +30,12 @@ from gongzhu_jax.evaluation import estimate
 from gongzhu_jax.evaluation.stats import number
 from gongzhu_jax.game import PublicView, make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD
-from gongzhu_jax.inference.config import CHUNK, InferenceConfig
-from gongzhu_jax.inference.decision import Decision, InferenceParams, decide, make_params
-from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.config import CHUNK, InferenceConfig, InferenceParams, make_params
+from gongzhu_jax.inference.correction import log_weights
+from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.scenarios import key_cards
-from gongzhu_jax.network.registry import NetworkConfig
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import NetworkConfig
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.search.config import SearchConfig
 

@@ -21,6 +21,7 @@ import jax
 import numpy as np
 
 from gongzhu_jax.errors import CardError, DealError, GongzhuError, IllegalPlayError, RecordError
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
 from gongzhu_jax.game.replay import raise_if_illegal, replay
@@ -49,23 +50,6 @@ class Replayed:
     scores: tuple[int, ...]  # [4]
 
 
-def from_state(
-    state: env.GameState, players: Sequence[str], metadata: dict[str, Any] | None = None
-) -> Record:
-    """The record of one finished game."""
-    stage = int(state.stage)
-    if stage != NUM_CARDS:
-        raise RecordError(f"only finished games are recorded: {stage} of {NUM_CARDS} cards played")
-    return Record(
-        deal=_ints(env.owners(state)),
-        leader=int(state.leaders[0]),
-        plays=_ints(state.plays),
-        players=tuple(players),
-        scores=_ints(env.scores(state)),
-        metadata=dict(metadata or {}),
-    )
-
-
 # writing and reading
 
 
@@ -85,20 +69,6 @@ def write(path: str | os.PathLike[str], records: Iterable[Record]) -> None:
     data = "".join(lines).encode()
     # Without a time stamp equal games give equal files.
     write_whole(path, gzip.compress(data, mtime=0) if Path(path).suffix == ".gz" else data)
-
-
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Puts a complete file in its place in one step, so that nobody sees half of it."""
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read(path: str | os.PathLike[str]) -> list[Record]:
@@ -259,8 +229,8 @@ def _outcome(
         return wrong
     outcome = Replayed(winners=_ints(state.leaders[1:]), scores=_ints(scores))
     if outcome.scores != record.scores:
-        recorded, found = list(record.scores), list(outcome.scores)
-        return RecordError(f"{where}: play {NUM_CARDS}: scores are {found}, not {recorded}")
+        recorded, played = list(record.scores), list(outcome.scores)
+        return RecordError(f"{where}: play {NUM_CARDS}: scores are {played}, not {recorded}")
     return outcome
 
 

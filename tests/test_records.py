@@ -11,7 +11,7 @@ import pytest
 
 from gongzhu_jax import records
 from gongzhu_jax.errors import CardError, DealError, IllegalPlayError, RecordError
-from gongzhu_jax.game import RULES_VERSION, replay_checked
+from gongzhu_jax.game import RULES_VERSION
 from tests.oracle.data import load
 from tests.oracle.rules import card_name
 
@@ -65,15 +65,6 @@ def test_write_and_read(tmp_path: Path, golden: list[records.Record], name: str)
 def test_card_ids_are_read_too(golden: list[records.Record]) -> None:
     fields = fields_of(golden[0]) | {"plays": list(golden[0].plays)}
     assert records.parse(json.dumps(fields)) == golden[0]
-
-
-def test_from_state(golden: list[records.Record]) -> None:
-    for record in golden[:5]:
-        state = replay_checked(record.deal, record.leader, record.plays)
-        assert records.from_state(state, PLAYERS, record.metadata) == record
-        unfinished = replay_checked(record.deal, record.leader, record.plays[:51])
-        with pytest.raises(RecordError, match="only finished games are recorded: 51 of 52"):
-            records.from_state(unfinished, PLAYERS)
 
 
 def test_replay(golden: list[records.Record]) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 from gongzhu_jax.adapters import card_faces
 from gongzhu_jax.adapters.card_faces import CARD_HEIGHT, CARD_WIDTH, CHIP_HEIGHT, CHIP_WIDTH
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
 from gongzhu_jax.game.scoring import score_cards
 from gongzhu_jax.game.view import PublicView
-from gongzhu_jax.records import write_whole
 
 Position = env.GameState | PublicView
 
@@ -63,8 +63,7 @@ def _places() -> tuple[_Place, ...]:
     x, y = WIDTH / 2, HEIGHT / 2
     side, top = _MARGIN + CARD_WIDTH / 2, _MARGIN + CARD_HEIGHT / 2
     gap_x, gap_y = CHIP_WIDTH + 3, CHIP_HEIGHT + 3
-    row = x - (_CHIPS_IN_LINE * gap_x - 3) / 2
-    column = y - (_CHIPS_IN_LINE * gap_y - 3) / 2
+    row, column = (m - (_CHIPS_IN_LINE * gap - 3) / 2 for m, gap in ((x, gap_x), (y, gap_y)))
     beside, below = _MARGIN + CARD_WIDTH + 12, _MARGIN + CARD_HEIGHT + 30
     label_y = y - 6 * _STEP - CARD_HEIGHT / 2 - 12
     return (

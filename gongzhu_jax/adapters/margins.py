@@ -7,4 +7,4 @@ MAX_MARGIN = int(2 * (ALL_HEARTS + PLAIN_POINTS.max()) - PLAIN_POINTS.min())
 """All hearts, sheep and transformer at one seat, the pig with the other team."""
 
 SIGNS = tuple(1 if seat % 2 == 0 else -1 for seat in range(NUM_SEATS))
-"""Of the margin of seats 0 and 2, for each seat."""
+"""The sign of the margin of seats 0 and 2 in the eyes of each seat."""

@@ -21,7 +21,7 @@ LAYOUT = (
     ("to_move", (NUM_SEATS,), "whose turn it is"),
 )
 HIDDEN = ("hidden", (NUM_SEATS - 1, NUM_CARDS), "[seat - 1, card] in the hands of the others")
-"""At the end of a perfect-information observation, and only there."""
+"""Features at the end of a perfect-information observation, and only there."""
 
 SIZE = sum(int(np.prod(shape)) for _, shape, _ in LAYOUT)
 PERFECT_SIZE = SIZE + int(np.prod(HIDDEN[1]))

@@ -36,7 +36,7 @@ class IsmctsConfig:
     """Options of IS-MCTS."""
 
     simulations: int = 200
-    """For each decision."""
+    """Simulations for each decision."""
     worlds: int | None = None
     """Different deals in the simulations of a decision; None for a new one in each."""
     exploration: float = 200.0
@@ -145,7 +145,7 @@ class PlayerBot(pyspiel.Bot):
         self._keys = _keys(seed)
 
     def step(self, state: GongzhuState) -> int:
-        return int(self._player.act(next(self._keys), state.view(state.current_player())))
+        return int(self._player.act(state.view(state.current_player()), next(self._keys)))
 
     def provides_policy(self) -> bool:
         return self._player.probabilities_fn is not None

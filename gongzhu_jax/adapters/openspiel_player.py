@@ -1,4 +1,4 @@
-"""Bots of OpenSpiel as players of this package, by name "openspiel-ismcts" and "openspiel-random".
+"""A bot of OpenSpiel as a player of this package, by name "openspiel-ismcts".
 
 A bot is host code, and other players are compiled: in the program of a batch of games it is a call
 back to the host. A bot looks at states of OpenSpiel, which have all hands; so the program draws
@@ -6,8 +6,8 @@ deals that agree with the view, and the state that the bot gets has one of them 
 call nothing may be computed on devices: deals are drawn before, and games are played by `HostGame`.
 """
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -22,8 +22,6 @@ from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.players.protocol import Player
 
 with needs_extra("openspiel"):
-    import pyspiel
-
     from gongzhu_jax.adapters.openspiel_bots import IsmctsConfig, ismcts_bot
     from gongzhu_jax.adapters.openspiel_game import GongzhuState, state_of
 
@@ -31,35 +29,18 @@ StepFn = Callable[[int, GongzhuState, np.ndarray], int]
 """(seed, state, deals int8[n, 52]) -> card. The hidden hands of the state are those of deal 0."""
 
 
-@dataclass(frozen=True)
-class RandomConfig:
-    """No options."""
+CONFIG = IsmctsConfig()
+"""The default options of the player."""
 
 
-def ismcts(config: IsmctsConfig) -> Player:
+@functools.cache  # because jit keys its cache on the function object
+def make(config: IsmctsConfig) -> Player:
     """The player named "openspiel-ismcts"."""
 
     def step(seed: int, state: GongzhuState, deals: np.ndarray) -> int:
         return ismcts_bot(config, seed, lambda state, player: deals).step(state)
 
     return from_step("openspiel-ismcts", config, step, config.worlds or config.simulations)
-
-
-def uniform(config: RandomConfig) -> Player:
-    """The player named "openspiel-random"."""
-
-    def step(seed: int, state: GongzhuState, deals: np.ndarray) -> int:
-        # Its seeds are signed.
-        return pyspiel.make_uniform_random_bot(state.current_player(), seed >> 1).step(state)
-
-    return from_step("openspiel-random", config, step, 1)
-
-
-PLAYERS = {
-    "openspiel-ismcts": (IsmctsConfig, ismcts),
-    "openspiel-random": (RandomConfig, uniform),
-}
-"""name -> type of its options, and the function that makes it from them."""
 
 
 def from_step(name: str, config: Any, step: StepFn, num_deals: int) -> Player:

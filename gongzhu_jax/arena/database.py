@@ -152,7 +152,9 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if version == SCHEMA_VERSION:
         return
     if version != 0:
-        raise ConfigError(f"it has schema {version}, and this program has {SCHEMA_VERSION}")
+        raise ConfigError(
+            f"it has schema {version}, and this program has {SCHEMA_VERSION}; choose another file"
+        )
     connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
 

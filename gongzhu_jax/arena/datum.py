@@ -15,7 +15,7 @@ import numpy as np
 from gongzhu_jax import players
 from gongzhu_jax.arena.deals import Deal
 from gongzhu_jax.evaluation.deals import Deals
-from gongzhu_jax.evaluation.tables import Table
+from gongzhu_jax.evaluation.seatings import Seating
 from gongzhu_jax.game.cards import NUM_SEATS
 
 REFERENCE = "greed"
@@ -29,7 +29,7 @@ def datum(deals: Sequence[Deal]) -> np.ndarray:
     owners = np.array([deal.owners for deal in deals], np.int8)
     leaders = np.array([deal.leader for deal in deals], np.int8)
     count = len(deals) * DATUM_GAMES
-    played = Table((players.make(REFERENCE),) * NUM_SEATS, rotations=1, batch=_BATCH).play(
+    played = Seating((players.make(REFERENCE),) * NUM_SEATS, rotations=1, batch=_BATCH).play(
         Deals(
             owners=np.repeat(owners, DATUM_GAMES, axis=0),
             leaders=np.repeat(leaders, DATUM_GAMES),

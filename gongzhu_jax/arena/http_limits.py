@@ -3,6 +3,7 @@ too often."""
 
 import asyncio
 import contextlib
+import ipaddress
 import time
 
 from starlette.responses import JSONResponse
@@ -106,8 +107,16 @@ async def _discard(scope: Scope, receive: Receive) -> None:
 
 def address_of(scope: Scope) -> str:
     """Of the caller. An IPv6 host has a whole network of addresses, so that is what counts."""
-    address: str = scope["client"][0] if scope.get("client") else ""
-    return ":".join(address.split(":")[:4]) if ":" in address else address
+    text: str = scope["client"][0] if scope.get("client") else ""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text  # whatever a proxy says
+    if isinstance(address, ipaddress.IPv4Address):
+        return text
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))
 
 
 def _refuse(status: int, code: str, message: str) -> JSONResponse:

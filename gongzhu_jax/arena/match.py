@@ -13,7 +13,7 @@ import numpy as np
 
 from gongzhu_jax.arena.datum import DATUM_SHARE, datum
 from gongzhu_jax.arena.deals import Deal
-from gongzhu_jax.arena.effects import By, Closed, Effect
+from gongzhu_jax.arena.effects import By, Closed, Effect, Phase
 from gongzhu_jax.arena.house_games import play_deal
 from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.match_deals import match_deal
@@ -36,6 +36,7 @@ class Match:
     seed: str  # secret until the match is over
     results: dict[int, int] = field(default_factory=dict)  # by deal: points of first over second
     clock_moves: list[int] = field(default_factory=lambda: [0, 0])  # of first, of second
+    ending: bool = False  # no more games are played
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -60,14 +61,16 @@ class MatchRun:
     async def run(self) -> None:
         """Returns when all deals are played; `ArenaError` if a program stays away."""
         match, limits = self._match, self._lobby.settings.limits
-        for record in await asyncio.to_thread(self._lobby.store.games.of_match, match.id):
-            metadata = record["metadata"]
-            match.add(metadata["deal"], record["scores"], metadata["late"])
         self._lobby.listeners.append(self._hear)
         try:
+            # In this order: a table that is open now is heard of, one that was closed is stored.
             begun = self._adopt()
+            for record in await asyncio.to_thread(self._lobby.store.games.of_match, match.id):
+                metadata = record["metadata"]
+                if metadata["deal"] not in begun:
+                    match.add(metadata["deal"], record["scores"], metadata["late"])
             left = [i for i in range(match.deals) if i not in match.results and i not in begun]
-            running = {self._lobby.spawn(self._wait(table)) for table in list(self._waiting)}
+            running: set[asyncio.Future] = {future for _, future in self._waiting.values()}
             for deal in left:
                 while len(running) >= min(limits.match_games, self._offered()):
                     _, running = await asyncio.wait(running, return_when="FIRST_COMPLETED")
@@ -108,14 +111,15 @@ class MatchRun:
             return
         rules = lobby.rules(lobby.settings.match_seconds, games=1, match=match.id)
         at = lobby.add(own, rules, lambda number: drawn)
-        self._expect(at, deal)
+        finished = self._expect(at, deal)
         for seat, name in enumerate(match.seats):
             if own[seat] is None:
                 self._seat(at, seat, name)
         if at.preparing:
             await asyncio.gather(*(lobby.own.prepare(name) for name in set(own) if name))
-        lobby.apply(at, at.start(time.monotonic()))
-        await self._wait(at.id)
+        if at.phase is not Phase.CLOSED:
+            lobby.apply(at, at.start(time.monotonic()))
+        await finished
 
     async def _play_in_house(self, deal: int, drawn: Deal) -> None:
         """Our players among themselves need no table, nor anybody's time."""
@@ -146,12 +150,11 @@ class MatchRun:
             connection.send(seated_message(at.id, seat, token, self._match.id))
         self._lobby.apply(at, effects)
 
-    def _expect(self, at: Table, deal: int) -> None:
-        self._waiting[at.id] = deal, asyncio.get_running_loop().create_future()
-
-    async def _wait(self, table_id: str) -> None:
-        _, future = self._waiting[table_id]
-        await future
+    def _expect(self, at: Table, deal: int) -> asyncio.Future[None]:
+        """Done when the table is closed."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[at.id] = deal, future
+        return future
 
     def _adopt(self) -> set[int]:
         """The deals of tables that were restored when the server started."""

@@ -27,6 +27,7 @@ class MatchQueue:
         self._seeds = seeds
         self._waiting: list[Match] = []
         self._worker = Worker("arena-datum")
+        self._asking = asyncio.Lock()  # what was checked must still hold when the match is added
         self._playing: dict[int, tuple[Match, asyncio.Task]] = {}
 
     async def open(self) -> None:
@@ -60,22 +61,24 @@ class MatchQueue:
         if self._lobby.closing:
             raise ArenaError("closing", "the server restarts; try again in a moment")
         self._check_consent(name, opponent)
-        mine = [match for match in self._all() if match.owner == name]
-        if len(mine) >= limits.matches_per_account:
-            raise ArenaError("full", "you have as many matches waiting as you may")
-        if any({match.first, match.second} == {name, opponent} for match in mine):
-            raise ArenaError("taken", "that match is waiting or being played already")
-        match_id = await self._add(name, name, opponent, deals)
-        await self._connect_with_anchor(opponent)
-        return match_id
+        async with self._asking:
+            mine = [match for match in self._all() if match.owner == name]
+            if len(mine) >= limits.matches_per_account:
+                raise ArenaError("full", "you have as many matches waiting as you may")
+            if any({match.first, match.second} == {name, opponent} for match in mine):
+                raise ArenaError("taken", "that match is waiting or being played already")
+            match_id = await self._add(name, name, opponent, deals)
+            await self._connect_with_anchor(opponent)
+            return match_id
 
     async def cancel(self, match_id: int, name: str) -> None:
         """Ends a match of the program `name`. The deals that were finished count."""
         match = next((match for match in self._all() if match.id == match_id), None)
-        if match is None:
+        if match is None or match.ending:
             raise ArenaError("unknown", "there is no such match that could be cancelled")
         if name not in (match.first, match.second):
             raise ArenaError("forbidden", "only its players can cancel a match")
+        match.ending = True
         if match in self._waiting:
             self._waiting.remove(match)
             await asyncio.wrap_future(
@@ -137,8 +140,9 @@ class MatchQueue:
         self._lobby.store.matches.begin(match.id)
         try:
             await run.run()
-            status = "finished"
+            status, match.ending = "finished", True
         except ArenaError as error:
+            match.ending = True
             log.warning("match %d ends early: %s", match.id, error)
         except asyncio.CancelledError:
             if self._lobby.closing:

@@ -5,6 +5,7 @@ from gongzhu_jax.evaluation.deals import Deals, random_deals, standard_deals
 from gongzhu_jax.evaluation.games import FinishedGames, play_games
 from gongzhu_jax.evaluation.matches import MatchResult, play_match, wpg
 from gongzhu_jax.evaluation.round_robin import RoundRobinResult, play_round_robin
+from gongzhu_jax.evaluation.seatings import Seating, SeatingResult
 from gongzhu_jax.evaluation.stats import (
     Estimate,
     estimate,
@@ -12,7 +13,6 @@ from gongzhu_jax.evaluation.stats import (
     intransitivity_sd,
     paired_difference,
 )
-from gongzhu_jax.evaluation.tables import Table, TableResult
 
 __all__ = [
     "Deals",
@@ -20,8 +20,8 @@ __all__ = [
     "FinishedGames",
     "MatchResult",
     "RoundRobinResult",
-    "Table",
-    "TableResult",
+    "Seating",
+    "SeatingResult",
     "estimate",
     "intransitivity",
     "intransitivity_sd",

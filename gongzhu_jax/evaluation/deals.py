@@ -21,7 +21,7 @@ STANDARD_SHA256 = {
     "development": "99fd0545bcded066cffc9676119e465cea46f22434a82cb16e7dee9402944ae7",
     "final": "22a6f2efc9bf8347ce0bf77ffb91760e71dd6cc16be1967cb33c822d44c87078",
 }
-"""Of the owners, int8[4096, 52] in row-major order, of the first 4096 deals of each set."""
+"""Digests of the owners of the first 4096 deals of each set, int8[4096, 52] in row-major order."""
 
 BLOCK = 4096
 _KEY_IMPL = "threefry2x32"  # named, so that a changed default of jax changes no deal
@@ -61,7 +61,7 @@ def random_deals(seed: int, count: int) -> Deals:
 
 
 def check_seed(seed: int) -> None:
-    """`ConfigError` unless jax can make a key of it."""
+    """Raises `ConfigError` unless jax can make a key of the seed."""
     if not 0 <= seed < 2**32:
         raise ConfigError(f"seed must be from 0 to 2**32 - 1, not {seed}")
 

@@ -14,7 +14,7 @@ from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import stats
 from gongzhu_jax.evaluation.deals import Deals
-from gongzhu_jax.evaluation.tables import ProgressFn, Table, TableOptions, TableResult
+from gongzhu_jax.evaluation.seatings import ProgressFn, Seating, SeatingOptions, SeatingResult
 from gongzhu_jax.players.protocol import Player
 
 
@@ -22,17 +22,17 @@ from gongzhu_jax.players.protocol import Player
 class MatchResult:
     """The first player's team, at seats 0 and 2, against the second's."""
 
-    table: TableResult
+    seating: SeatingResult
 
     @property
     def names(self) -> tuple[str, str]:
-        return self.table.names[0], self.table.names[1]
+        return self.seating.names[0], self.seating.names[1]
 
     @cached_property
     def margins(self) -> np.ndarray:
-        """[n] float64: points of the first team minus those of the second, mean over the plays of
-        each deal."""
-        points = self.table.points
+        """Points of the first team minus those of the second, the mean over the plays of each deal,
+        float64[n]."""
+        points = self.seating.points
         return (points[..., 0::2].sum(-1) - points[..., 1::2].sum(-1)).mean(-1)
 
     @cached_property
@@ -62,7 +62,7 @@ class MatchResult:
 
     @property
     def interrupted(self) -> bool:
-        return self.table.interrupted
+        return self.seating.interrupted
 
     def summary(self) -> dict[str, Any]:
         """The figures of the match as plain types, for a results file."""
@@ -71,7 +71,7 @@ class MatchResult:
             **self.estimate.summary(),
             "win_rate": self.win_rate,
             "draw_rate": self.draw_rate,
-            **self.table.summary(),
+            **self.seating.summary(),
         }
 
 
@@ -80,27 +80,27 @@ def play_match(
     opponent: Player,
     deals: Deals | int,
     *,
-    keep_records: bool = False,
+    keep_states: bool = False,
     on_progress: ProgressFn | None = None,
-    **options: Unpack[TableOptions],
+    **options: Unpack[SeatingOptions],
 ) -> MatchResult:
     """Two of `player` against two of `opponent` on `deals`, or on that many deals of the seed.
 
-    `rotations` is 2 or 4; see `Table` for it and the other options.
+    `rotations` is 2 or 4; see `Seating` for it and the other options.
     """
     return MatchResult(
-        match_table(player, opponent, **options).play(
-            deals, keep_records=keep_records, on_progress=on_progress
+        match_seating(player, opponent, **options).play(
+            deals, keep_states=keep_states, on_progress=on_progress
         )
     )
 
 
-def match_table(player: Player, opponent: Player, **options: Unpack[TableOptions]) -> Table:
-    """The table of a match, to play at it more than once."""
-    table = Table((player, opponent, player, opponent), **options)
-    if table.rotations not in (2, 4):
-        raise ConfigError(f"in a match rotations must be 2 or 4, not {table.rotations}")
-    return table
+def match_seating(player: Player, opponent: Player, **options: Unpack[SeatingOptions]) -> Seating:
+    """The seating of a match, to play it more than once."""
+    seating = Seating((player, opponent, player, opponent), **options)
+    if seating.rotations not in (2, 4):
+        raise ConfigError(f"in a match rotations must be 2 or 4, not {seating.rotations}")
+    return seating
 
 
 def wpg(
@@ -108,7 +108,7 @@ def wpg(
     deals: Deals | int,
     *,
     on_progress: ProgressFn | None = None,
-    **options: Unpack[TableOptions],
+    **options: Unpack[SeatingOptions],
 ) -> MatchResult:
     """Winning points over Mr. Greed: the paper's measure of strength. It uses 1024 deals."""
     return play_match(player, players.make("greed"), deals, on_progress=on_progress, **options)

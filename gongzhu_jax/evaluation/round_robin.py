@@ -10,8 +10,8 @@ import numpy as np
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.evaluation import stats
 from gongzhu_jax.evaluation.deals import Deals, random_deals
-from gongzhu_jax.evaluation.matches import MatchResult, match_table
-from gongzhu_jax.evaluation.tables import ProgressFn, TableOptions
+from gongzhu_jax.evaluation.matches import MatchResult, match_seating
+from gongzhu_jax.evaluation.seatings import ProgressFn, SeatingOptions
 from gongzhu_jax.players.protocol import Player
 
 
@@ -27,12 +27,12 @@ class RoundRobinResult:
 
     @property
     def matrix(self) -> np.ndarray:
-        """[P, P] mean margin of each player over each other, the paper's xi."""
+        """The mean margin of each player over each other, [P, P], the paper's xi."""
         return self.margins.mean(-1)
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """[P, P], nan with a single deal."""
+        """The standard errors of `matrix`, [P, P]; nan with a single deal."""
         return np.array(
             [[stats.estimate(cell).standard_error for cell in row] for row in self.margins]
         )
@@ -68,7 +68,7 @@ def play_round_robin(
     deals: Deals | int,
     *,
     on_progress: ProgressFn | None = None,
-    **options: Unpack[TableOptions],
+    **options: Unpack[SeatingOptions],
 ) -> RoundRobinResult:
     """All pairs of `players`, which are given by the names they shall have in the result.
 
@@ -79,17 +79,17 @@ def play_round_robin(
     if len(names) < 2:
         raise PlayerError(f"a round robin needs at least two players, not {len(names)}")
     pairs = list(combinations(range(len(names)), 2))
-    tables = [match_table(players[names[i]], players[names[j]], **options) for i, j in pairs]
-    rotations, batch = tables[0].rotations, tables[0].batch
-    deals = random_deals(tables[0].seed, deals) if isinstance(deals, int) else deals
+    seatings = [match_seating(players[names[i]], players[names[j]], **options) for i, j in pairs]
+    rotations, batch = seatings[0].rotations, seatings[0].batch
+    deals = random_deals(seatings[0].seed, deals) if isinstance(deals, int) else deals
     rounds: list[np.ndarray] = []
     seconds = 0.0
     try:
         for start in range(0, len(deals), batch):
             part = deals.part(start, start + batch)
             margins = np.zeros((len(names), len(names), len(part)))
-            for number, ((i, j), table) in enumerate(zip(pairs, tables, strict=True), start=1):
-                result = table.play(part)
+            for number, ((i, j), seating) in enumerate(zip(pairs, seatings, strict=True), start=1):
+                result = seating.play(part)
                 seconds += result.seconds
                 margins[i, j] = MatchResult(result).margins
                 margins[j, i] = -margins[i, j]
@@ -99,5 +99,5 @@ def play_round_robin(
     except KeyboardInterrupt:
         if not rounds:
             raise
-    found = np.concatenate(rounds, axis=-1)
-    return RoundRobinResult(names, found, rotations, seconds, found.shape[-1] < len(deals))
+    margins = np.concatenate(rounds, axis=-1)
+    return RoundRobinResult(names, margins, rotations, seconds, margins.shape[-1] < len(deals))

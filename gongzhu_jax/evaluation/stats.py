@@ -30,7 +30,7 @@ class Estimate:
         return self.mean - half, self.mean + half
 
     def summary(self) -> dict[str, Any]:
-        """As plain types, for a results file."""
+        """The estimate as plain types, for a results file."""
         return {
             "mean": self.mean,
             "standard_error": number(self.standard_error),

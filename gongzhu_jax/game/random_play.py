@@ -10,7 +10,7 @@ from gongzhu_jax.game.cardset import nth_card
 
 def random_card(draw: jax.Array, legal: jax.Array) -> jax.Array:
     """A card of the set `legal`, [52], from one uniform number in 0..1."""
-    return nth_card(legal, jnp.floor(draw * jnp.sum(legal)))
+    return nth_card(legal, jnp.floor(draw * jnp.sum(legal, dtype=jnp.float32)))
 
 
 def play_random(key: jax.Array, state: env.GameState, plays: jax.Array | int) -> env.GameState:
@@ -19,7 +19,7 @@ def play_random(key: jax.Array, state: env.GameState, plays: jax.Array | int) ->
     def play(state, item):
         number, draw = item
         after = env.step(state, random_card(draw, env.legal_mask(state)))
-        goes_on = (number < plays) & ~env.is_terminal(state)
+        goes_on = (number < jnp.asarray(plays, jnp.int32)) & ~env.is_terminal(state)
         return jax.tree.map(lambda new, old: jnp.where(goes_on, new, old), after, state), None
 
     items = (jnp.arange(NUM_CARDS), jax.random.uniform(key, (NUM_CARDS,)))

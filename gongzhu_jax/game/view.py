@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import fields
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,13 +57,24 @@ def view(state: env.GameState, seat: jax.Array | int) -> PublicView:
     )
 
 
+def assert_views(views: PublicView) -> None:
+    """A contract for functions of a batch of views, [B]; it is checked when they are traced."""
+    chex.assert_rank(views.stage, 1)
+    batch = views.stage.shape
+    chex.assert_shape(views.hand, (*batch, NUM_CARDS))
+    chex.assert_type(views.hand, bool)
+    chex.assert_shape([views.plays, views.seats, views.taken_by], (*batch, NUM_CARDS))
+    chex.assert_type([views.plays, views.seats, views.seat, views.stage], np.int8)
+    chex.assert_shape(views.voids, (*batch, NUM_SEATS, NUM_SUITS))
+
+
 def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:
-    """bool[4, 4], [seat, suit]: who has failed to follow which suit, for histories [52]."""
+    """Who has failed to follow which suit, bool[4, 4], [seat, suit], for histories [52]."""
     lead_suit = jnp.repeat(plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (plays != NO_CARD) & (plays // NUM_RANKS != lead_suit)
     by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
     of_suit = lead_suit[None, :] == np.arange(NUM_SUITS, dtype=np.int8)[:, None]
-    return jnp.any((by_seat & discarded)[:, None, :] & of_suit[None, :, :], axis=-1)
+    return jnp.any((by_seat & discarded[None, :])[:, None, :] & of_suit[None, :, :], axis=-1)
 
 
 def hand_sizes(seats: jax.Array) -> jax.Array:
@@ -125,10 +137,10 @@ def make_view(
     checks.check_distinct(hand_ids, play_ids)
     holder = np.full(NUM_CARDS, NOBODY, np.int8)
     holder[hand_ids] = seat
-    found = _view_of(holder, np.int8(leader), pad_plays(play_ids), np.int8(seat))
-    seats = np.asarray(found.seats)[: len(play_ids)].tolist()
+    known = _view_of(holder, np.int8(leader), pad_plays(play_ids), np.int8(seat))
+    seats = np.asarray(known.seats)[: len(play_ids)].tolist()
     checks.check_known(seat, hand_ids, play_ids, seats)
-    return found
+    return known
 
 
 def check_view(view: PublicView) -> None:

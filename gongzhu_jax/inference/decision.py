@@ -1,41 +1,26 @@
 """A decision under hidden information: scenarios, their weights, a search of each, and the
 weighted average of Q (sections 4 and 5). Axes: B decisions, N scenarios each."""
 
-from typing import Any
+from collections.abc import Callable
 
+import chex
 import jax
 import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game.view import PublicView, with_deal
-from gongzhu_jax.game.view import legal_mask as legal_of_view
-from gongzhu_jax.inference.belief import log_odds
-from gongzhu_jax.inference.config import InferenceConfig
-from gongzhu_jax.inference.constraints import opponents
-from gongzhu_jax.inference.habits import log_likelihood
-from gongzhu_jax.inference.likelihood import log_weights
-from gongzhu_jax.inference.odds import log_weight
+from gongzhu_jax.game.view import PublicView, assert_views, legal_mask, with_deal
+from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
+from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
-from gongzhu_jax.inference.selection import select
-from gongzhu_jax.network.registry import Network
+from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
 DRAWN_AT_ONCE = 512
 """Deals drawn together: each looks up its stratum in tables of 50 kB."""
 
-
-class InferenceParams(struct.PyTreeNode):
-    """What may change without compiling anew."""
-
-    network: Any
-    beta: jax.Array  # [] float32
-    exploration: jax.Array  # [] float32, c of UCB1
-    belief: Any = ()  # parameters of the learned belief, where it is used
-    habits: Any = ()  # of the learned habits, where they are used
-    draw_temper: jax.Array | float = 1.0  # [] of draws by belief
-    weight_temper: jax.Array | float = 1.0  # [] of weights by belief
-    trust: jax.Array | float = 1.0  # [] in habits
+SelectFn = Callable[[jax.Array, jax.Array, int], tuple[jax.Array, jax.Array]]
+"""(key, normalised weights [M], count) -> (indices [count], their new weights [count])"""
 
 
 class Decision(struct.PyTreeNode):
@@ -50,47 +35,37 @@ class Decision(struct.PyTreeNode):
     evaluated: jax.Array  # [] int32, evaluations made
 
 
-def make_params(
-    network_params: Any, config: InferenceConfig, belief_params: Any = (), habits_params: Any = ()
-) -> InferenceParams:
-    return InferenceParams(
-        network=network_params,
-        beta=jnp.float32(config.weights.beta),
-        exploration=jnp.float32(config.search.exploration),
-        belief=belief_params,
-        habits=habits_params,
-        draw_temper=jnp.float32(config.scenarios.temper),
-        weight_temper=jnp.float32(config.weights.temper),
-        trust=jnp.float32(config.weights.trust),
-    )
-
-
 def decide(
     params: InferenceParams,
     keys: jax.Array,
     views: PublicView,
     network: Network,
     config: InferenceConfig,
+    select: SelectFn | None = None,
 ) -> Decision:
-    """Decides for every view, [B], each with its own key, whatever the others are."""
+    """Decides for every view, [B], each with its own key, whatever the others are.
+
+    `select` chooses the scenarios that are searched where more are drawn
+    (`config.scenarios.candidates`).
+    """
+    assert_views(views)
+    chex.assert_shape(keys, views.stage.shape)
     split = jax.vmap(jax.random.split)(keys)
     at_once = max(1, DRAWN_AT_ONCE // config.scenarios.drawn)
-    odds = None
-    if config.uses_belief:
-        if config.belief is None:
-            raise ConfigError("a decision by belief needs the belief's network")
-        odds = log_odds(params.belief, views, config.belief)
+    log_odds = PROPOSALS[BELIEF].log_odds(params, views) if config.uses_belief else None
+
+    def draw(item):
+        key, view, log_odds = item
+        if config.scenarios.proposal != BELIEF:
+            log_odds = None
+        power = params.proposal_power
+        scaled = None if log_odds is None else power * log_odds
+        return draw_scenarios(key, view, config.scenarios, scaled)
+
     scenarios = jax.lax.map(
-        lambda item: draw_scenarios(
-            item[0],
-            item[1],
-            config.scenarios,
-            None if odds is None else params.draw_temper * item[2],
-        ),
-        (split[:, 0], views, odds),
-        batch_size=min(at_once, len(keys)),
+        draw, (split[:, 0], views, log_odds), batch_size=min(at_once, len(keys))
     )
-    return decide_in(params, split[:, 1], views, scenarios, network, config, odds)
+    return decide_in(params, split[:, 1], views, scenarios, network, config, log_odds, select)
 
 
 def decide_in(
@@ -100,31 +75,23 @@ def decide_in(
     scenarios: Scenarios,
     network: Network,
     config: InferenceConfig,
-    odds: jax.Array | None = None,
+    log_odds: jax.Array | None = None,
+    select: SelectFn | None = None,
 ) -> Decision:
-    """Decides in given scenarios; `odds`, [B, 52, 3], are the belief's where it gives weights."""
-    legal = jax.vmap(legal_of_view)(views)
+    """Decides in given scenarios; `log_odds`, [B, 52, 3], are the belief's if it is asked."""
+    legal = jax.vmap(legal_mask)(views)
     has_choice = jnp.sum(legal, axis=-1) > 1
     active = scenarios.valid & has_choice[:, None]
-    by_history, slices, slices_evaluated = log_weights(
-        params.network, views, scenarios.holder, params.beta, network, config.weights, active
-    )
-    if config.weights.by_belief:
-        if odds is None:
-            raise ConfigError("weights by belief need its odds")
-        opponent = jax.vmap(opponents)(views, scenarios.holder)
-        share = 1 - params.trust if config.weights.by_habits else 1.0
-        by_history += share * params.weight_temper * jax.vmap(log_weight)(odds, opponent)
-    if config.weights.by_habits:
-        if config.habits is None:
-            raise ConfigError("weights by habits need their network")
-        by_history += params.trust * log_likelihood(
-            params.habits, views, scenarios.holder, config.habits, has_choice
-        )
-    weight = normalise(scenarios.log_weight + by_history)
+    rule = RULES[config.weights.rule](params, views, scenarios, active, network, config)
+    weight = normalise(scenarios.log_weight + _pool(params, scenarios, rule, config, log_odds))
     if config.scenarios.drawn > config.scenarios.draws:
-        keys, chosen = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
-        scenarios, weight = _kept(chosen, scenarios, weight, config.scenarios.draws)
+        if select is None:
+            raise ConfigError("with more candidates than draws a decision needs a selection")
+        keys, select_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+        index, weight = jax.vmap(select, (0, 0, None))(select_keys, weight, config.scenarios.draws)
+        scenarios = jax.vmap(lambda of_one, i: jax.tree.map(lambda leaf: leaf[i], of_one))(
+            scenarios, index
+        ).replace(valid=weight > 0)
         active = scenarios.valid & has_choice[:, None]
 
     states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)
@@ -146,18 +113,25 @@ def decide_in(
         scenario_q=scenario_q,
         weight=weight,
         scenarios=scenarios,
-        demanded=result.demanded + slices,
-        evaluated=result.evaluated + slices_evaluated,
+        demanded=result.demanded + rule.demanded,
+        evaluated=result.evaluated + rule.evaluated,
     )
 
 
-def _kept(
-    keys: jax.Array, scenarios: Scenarios, weight: jax.Array, count: int
-) -> tuple[Scenarios, jax.Array]:
-    """`count` of the scenarios of each decision, and their weights."""
-    place, weight = jax.vmap(select, (0, 0, None))(keys, weight, count)
-    kept: Scenarios = jax.tree.map(lambda leaf: jax.vmap(lambda x, i: x[i])(leaf, place), scenarios)
-    return kept.replace(valid=weight > 0), weight
+def _pool(
+    params: InferenceParams,
+    scenarios: Scenarios,
+    rule: LogWeights,
+    config: InferenceConfig,
+    log_odds: jax.Array | None,
+) -> jax.Array:
+    """The log of belief^belief_power x rule^rule_power, [B, N]."""
+    chex.assert_equal_shape([rule.log_weight, scenarios.valid])
+    by_rule = params.rule_power * rule.log_weight
+    if not config.weights.belief_power > 0:
+        return by_rule
+    by_belief = jax.vmap(PROPOSALS[BELIEF].log_density)(log_odds, scenarios.opponent)
+    return params.belief_power * by_belief + by_rule
 
 
 def normalise(log_weight: jax.Array) -> jax.Array:
@@ -170,7 +144,8 @@ def normalise(log_weight: jax.Array) -> jax.Array:
 
 
 def weighted_mean(scenario_q: jax.Array, weight: jax.Array, legal: jax.Array) -> jax.Array:
-    """[B, 52] from [B, N, 52] and [B, N]; -inf where not legal."""
+    """The average of Q over scenarios, [B, 52], from Q [B, N, 52] and weights [B, N]; -inf where a
+    card is not legal."""
     known = jnp.where(scenario_q > -jnp.inf, scenario_q, 0.0)
     mean = jnp.einsum("bnc,bn->bc", known, weight, precision=jax.lax.Precision.HIGHEST)
     return jnp.where(legal, mean, -jnp.inf)

@@ -27,7 +27,7 @@ _NUM_PICKS = 6  # two for the numbers of the first pair, two for one suit of eac
 
 
 def _multinomials() -> np.ndarray:
-    """[u, a, b]: ways to deal u cards as a, b and the rest; 0 where a + b > u."""
+    """The ways to deal u cards as a, b and the rest, by [u, a, b]; 0 where a + b > u."""
     factorial = np.cumprod([1, *range(1, SIZES)], dtype=np.int64)
     u, a, b = np.indices((SIZES,) * 3)
     c = u - a - b
@@ -40,8 +40,8 @@ _A, _B = np.indices((SIZES, SIZES))
 _DIFFERENCE = np.arange(SIZES)[:, None] - np.arange(SIZES)[None, :]  # [i, j]: i - j
 
 
-class Deals(struct.PyTreeNode):
-    """All deals that agree with some constraints, counted. float32; exact up to 2**24.
+class DealCounts(struct.PyTreeNode):
+    """Numbers of deals that agree with some constraints. float32; exact up to 2**24.
 
     x and y are cards of a pair of suits for opponents 0 and 1, a and b cards of one suit for them.
     """
@@ -54,13 +54,14 @@ class Deals(struct.PyTreeNode):
     total: Any  # [] number of deals
 
 
-def count_deals(known: Constraints) -> Deals:
+def count_deals(known: Constraints) -> DealCounts:
     """The table of all deals. On the host, given numpy arrays, in exact whole numbers (int64)."""
     host = isinstance(known.unseen, np.ndarray)
     xp, dtype = (np, np.int64) if host else (jnp, jnp.float32)
     in_suit = _by_suit(known.unseen).sum(axis=1)
-    c = in_suit[:, None, None] - _A - _B
-    fits = [(number == 0) | known.allowed[i][:, None, None] for i, number in enumerate((_A, _B, c))]
+    c = in_suit[:, None, None] - (_A + _B)[None]
+    numbers = (_A[None], _B[None], c)
+    fits = [(number == 0) | known.allowed[i][:, None, None] for i, number in enumerate(numbers)]
     ways = xp.where(fits[0] & fits[1] & fits[2], xp.asarray(_WAYS, dtype)[in_suit], 0)
     pairs = _pair_ways(xp, ways[::2], ways[1::2])
     first, second = pairs.sum(axis=3)
@@ -71,16 +72,18 @@ def count_deals(known: Constraints) -> Deals:
     # With the room of opponents 0 and 1 filled exactly, that of opponent 2 is as well.
     possible = possible & (known.capacities.sum() == in_suit.sum())
     joint = xp.where(possible, first * rest, 0)
-    return Deals(known.unseen, known.capacities.astype(np.int32), ways, pairs, joint, joint.sum())
+    return DealCounts(
+        known.unseen, known.capacities.astype(np.int32), ways, pairs, joint, joint.sum()
+    )
 
 
 def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
-    """[pair, x, y, a]: sum over b of first[pair, a, b] * second[pair, x - a, y - b]."""
+    """The sum over b of first[pair, a, b] * second[pair, x - a, y - b], by [pair, x, y, a]."""
     possible, index = _DIFFERENCE >= 0, np.maximum(_DIFFERENCE, 0)
-    shifted = xp.where(possible, second[:, :, index], 0)  # [pair, x - a, y, b]
+    shifted = xp.where(possible[None, None], second[:, :, index], 0)  # [pair, x - a, y, b]
     ways = xp.einsum("pxyb,pab->pxya", shifted, first)
     y, a = np.indices((SIZES, SIZES))
-    return xp.where(possible[:, None, :], ways[:, index[:, None, :], y, a], 0)
+    return xp.where(possible[None, :, None, :], ways[:, index[:, None, :], y, a], 0)
 
 
 def log_count_deals(known: Constraints) -> jax.Array:
@@ -88,7 +91,7 @@ def log_count_deals(known: Constraints) -> jax.Array:
     return jnp.log(count_deals(known).total)
 
 
-def draw(key: jax.Array, deals: Deals, n: int) -> jax.Array:
+def draw(key: jax.Array, deals: DealCounts, n: int) -> jax.Array:
     """`n` independent uniform deals: the opponent, int8[n, 52], who gets each unseen card.
 
     NOBODY for the other cards; for all cards if there is no deal at all.
@@ -97,7 +100,7 @@ def draw(key: jax.Array, deals: Deals, n: int) -> jax.Array:
     return jax.vmap(lambda words: _draw_one(words, deals))(bits)
 
 
-def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
+def _draw_one(words: jax.Array, deals: DealCounts) -> jax.Array:
     # 23 bits: then uniform * total < total also after rounding, so no pick is ever empty.
     scale = np.float32(2.0**-_UNIFORM_BITS)
     uniforms = (words[:_NUM_PICKS] >> (32 - _UNIFORM_BITS)).astype(jnp.float32) * scale
@@ -108,13 +111,15 @@ def _draw_one(words: jax.Array, deals: Deals) -> jax.Array:
 
     a, b, _ = _splits(deals, pick, uniforms.reshape(-1, 2), jnp.float32(0))
     place = _places(words[_NUM_PICKS:].reshape(NUM_SUITS, NUM_RANKS), _by_suit(deals.unseen))
-    return _only_unseen(deals, (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None]))
+    return _only_unseen(
+        deals, (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None]).astype(jnp.int8)
+    )
 
 
 def _places(order: jax.Array, unseen: jax.Array) -> jax.Array:
     """Place of each card, int8[4, 13], among the unseen ones of its suit sorted by `order`."""
     # The last bits are the rank: no two places are equal, whatever the random words are.
-    order = (order & ~np.uint32(15)) | np.arange(NUM_RANKS, dtype=np.uint32)
+    order = (order & ~np.uint32(15)) | np.arange(NUM_RANKS, dtype=np.uint32)[None]
 
     # A loop of simple steps: as one reduction, the compiler makes the random `order` anew for
     # every comparison.
@@ -125,7 +130,7 @@ def _places(order: jax.Array, unseen: jax.Array) -> jax.Array:
     return jax.lax.fori_loop(0, NUM_RANKS, compare, jnp.zeros(order.shape, jnp.int8))
 
 
-def nth(deals: Deals, index: jax.Array) -> jax.Array:
+def nth(deals: DealCounts, index: jax.Array) -> jax.Array:
     """Deal number `index`, 0 to total - 1, in a fixed order of all deals: int8[52] as in `draw`.
 
     Precondition: total <= 2**23.
@@ -143,7 +148,7 @@ def nth(deals: Deals, index: jax.Array) -> jax.Array:
 
 
 def _splits(
-    deals: Deals, pick: Callable[..., Any], numbers: jax.Array, rank: jax.Array
+    deals: DealCounts, pick: Callable[..., Any], numbers: jax.Array, rank: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The split of each suit: a and b, int8[4], and the rank, [4], of the deal within it.
 
@@ -178,7 +183,7 @@ def _digits(rank: jax.Array, base: jax.Array) -> jax.Array:
 
 
 def _running_sum(weights: jax.Array) -> list[jax.Array]:
-    # One after the other: then an entry of weight 0 adds exactly nothing and is never found.
+    # One after the other: then an entry of weight 0 adds exactly nothing and is never picked.
     ends = [weights[0]]
     for i in range(1, weights.shape[0]):
         ends.append(ends[-1] + weights[i])
@@ -203,7 +208,11 @@ def _nth_arrangement(unseen: jax.Array, room: jax.Array, rank: jax.Array) -> jax
         i, rank_within = _find(_running_sum(shares), rank)
         gets = (i == np.arange(NUM_OPPONENTS)) & is_unseen
         ways_left = jnp.where(is_unseen, jnp.sum(jnp.where(gets, shares, 0)), ways)
-        return (room - gets, ways_left, jnp.where(is_unseen, rank_within, rank)), i
+        return (
+            room - gets.astype(jnp.float32),
+            ways_left,
+            jnp.where(is_unseen, rank_within, rank),
+        ), i
 
     room = room.astype(jnp.int32)
     ways = jnp.asarray(_WAYS, jnp.float32)[jnp.sum(room), room[0], room[1]]
@@ -214,7 +223,7 @@ def _by_suit(mask: Any) -> Any:
     return mask.reshape(NUM_SUITS, NUM_RANKS)
 
 
-def _only_unseen(deals: Deals, opponent: jax.Array) -> jax.Array:
+def _only_unseen(deals: DealCounts, opponent: jax.Array) -> jax.Array:
     dealt = deals.unseen & (deals.total > 0)
     return jnp.where(dealt, opponent.reshape(NUM_CARDS).astype(jnp.int8), jnp.int8(NOBODY))
 

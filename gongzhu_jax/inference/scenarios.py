@@ -1,9 +1,10 @@
-"""Scenarios: hidden deals that one seat imagines, by uniform or stratified sampling (section 5).
+"""Scenarios: deals of the hidden cards that agree with what one seat knows, by uniform or
+stratified sampling (section 5).
 
 Stratified: a few key cards are placed on the opponents in every possible way, and each placement,
-a stratum, gets the same number of draws, uniform within it. Either way deals can be drawn by the
-odds of a belief instead of uniformly; 1 / probability of the draw is part of the weight, so that
-averages estimate what they would with uniform draws.
+a stratum, gets the same number of draws. Deals are drawn from a proposal, which is uniform in the
+paper; 1 / probability of the draw is part of the importance weight, so that averages estimate what
+they would with uniform draws.
 """
 
 import itertools
@@ -13,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import (
     NO_CARD,
     NOBODY,
@@ -27,15 +27,9 @@ from gongzhu_jax.game.cards import (
 )
 from gongzhu_jax.game.view import PublicView, unseen_mask
 from gongzhu_jax.inference.config import ScenarioConfig
-from gongzhu_jax.inference.constraints import (
-    NUM_OPPONENTS,
-    Constraints,
-    constraints,
-    holders,
-)
-from gongzhu_jax.inference.odds import OddsTable, weigh
-from gongzhu_jax.inference.odds import draw as draw_by_odds
-from gongzhu_jax.inference.sampling import Deals, count_deals, draw
+from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
+from gongzhu_jax.inference.registry import PROPOSALS
+from gongzhu_jax.inference.sampling import DealCounts, count_deals, draw
 
 _FOLLOWING = (
     "SQ SA SK SJ S10",
@@ -53,11 +47,34 @@ _LEADING = (
 
 
 class Scenarios(struct.PyTreeNode):
-    """N imagined deals of one decision."""
+    """N scenarios of one decision."""
 
-    holder: jax.Array  # [N, 52] int8, holder of every card not yet played
-    valid: jax.Array  # [N] bool; fewer than N deals are drawn where strata do not share N evenly
+    opponent: jax.Array  # [N, 52] int8, opponent who holds each unseen card; NOBODY for the others
+    holder: jax.Array  # [N, 52] int8, the same as seats, and the viewer for its own cards
+    valid: jax.Array  # [N] bool; fewer than N are drawn where strata do not share N evenly
     log_weight: jax.Array  # [N] float32, up to a constant; -inf where not valid
+
+
+class UniformProposal:
+    """Every deal that agrees with the constraints is equally likely (the paper)."""
+
+    def log_odds(self, params: object, views: PublicView) -> None:
+        return None
+
+    def table(self, known: Constraints, log_odds: jax.Array | None) -> DealCounts:
+        return count_deals(known)
+
+    def is_feasible(self, table: DealCounts) -> jax.Array:
+        return table.total > 0
+
+    def draw(self, key: jax.Array, table: DealCounts, n: int) -> tuple[jax.Array, jax.Array]:
+        return draw(key, table, n), jnp.broadcast_to(-jnp.log(table.total), (n,))
+
+    def log_density(self, log_odds: jax.Array | None, opponent: jax.Array) -> jax.Array:
+        return jnp.zeros(opponent.shape[:-1])
+
+
+PROPOSALS["uniform"] = UniformProposal()
 
 
 def _priorities() -> tuple[np.ndarray, np.ndarray]:
@@ -90,8 +107,7 @@ def key_cards(view: PublicView, count: int) -> jax.Array:
     chosen = []
     for _ in range(count):
         card = jnp.argmin(place)
-        found = place[card] < NUM_CARDS
-        chosen.append(jnp.where(found, card, NO_CARD))
+        chosen.append(jnp.where(place[card] < NUM_CARDS, card, NO_CARD))
         place = place.at[card].set(NUM_CARDS)
     return jnp.stack(chosen).astype(jnp.int32) if chosen else jnp.zeros((0,), jnp.int32)
 
@@ -129,44 +145,26 @@ def draw_scenarios(
     config: ScenarioConfig,
     log_odds: jax.Array | None = None,
 ) -> Scenarios:
-    """The scenarios of one decision; `log_odds`, [52, 3], where they are drawn by belief."""
+    """The scenarios of one decision; `log_odds` are those of the proposal for this view."""
     if config.stratified:
         return _stratified(key, view, config, log_odds)
-    table = _table(constraints(view), config, log_odds)
-    valid = jnp.broadcast_to(_feasible(table), (config.drawn,))
-    opponent, log_share = _draw(key, table, config.drawn)
-    return Scenarios(holders(view, opponent), valid, jnp.where(valid, -log_share, -jnp.inf))
-
-
-def _table(known: Constraints, config: ScenarioConfig, log_odds) -> Deals | OddsTable:
-    """From which deals are drawn: all of them alike, or by belief."""
-    if not config.by_belief:
-        return count_deals(known)
-    if log_odds is None:
-        raise ConfigError("draws by belief need its odds")
-    return weigh(log_odds, known)
-
-
-def _feasible(table: Deals | OddsTable) -> jax.Array:
-    """Whether there is a deal at all."""
-    return table.log_total > -jnp.inf if isinstance(table, OddsTable) else table.total > 0
-
-
-def _draw(key: jax.Array, table: Deals | OddsTable, n: int) -> tuple[jax.Array, jax.Array]:
-    """`n` deals, opponents [n, 52], and the log probability of each, [n]."""
-    if isinstance(table, OddsTable):
-        return draw_by_odds(key, table, n)
-    return draw(key, table, n), jnp.broadcast_to(-jnp.log(table.total), (n,))
+    proposal = PROPOSALS[config.proposal]
+    table = proposal.table(constraints(view), log_odds)
+    valid = jnp.broadcast_to(proposal.is_feasible(table), (config.drawn,))
+    opponent, log_probability = proposal.draw(key, table, config.drawn)
+    log_weight = jnp.where(valid, -log_probability, -jnp.inf)
+    return Scenarios(opponent, holders(view, opponent), valid, log_weight)
 
 
 def _stratified(
     key: jax.Array, view: PublicView, config: ScenarioConfig, log_odds: jax.Array | None
 ) -> Scenarios:
+    proposal = PROPOSALS[config.proposal]
     cards, placements, allowed, known = strata(view, config.key_cards)
-    tables = jax.vmap(lambda left: _table(left, config, log_odds))(known)
-    # Strata weigh by their deals, so those are counted also where draws are by belief.
-    deals = tables if isinstance(tables, Deals) else jax.vmap(count_deals)(known)
-    feasible = allowed & (deals.total > 0)
+    tables = jax.vmap(lambda left: proposal.table(left, log_odds))(known)
+    # Strata weigh by their deals, so those are counted also where the proposal is not uniform.
+    counts = tables if isinstance(tables, DealCounts) else jax.vmap(count_deals)(known)
+    feasible = allowed & (counts.total > 0)
     # Shares are counted before a placement turns out to leave no deal of the other cards, as in
     # the original runs; that happens in about one decision of a hundred.
     per_stratum = config.drawn // jnp.maximum(jnp.sum(allowed), 1)
@@ -178,16 +176,17 @@ def _stratified(
 
     def draw_one(key, stratum):
         table = jax.tree.map(lambda leaf: leaf[stratum], tables)
-        (opponent,), (log_share,) = _draw(key, table, 1)
+        (opponent,), (log_probability,) = proposal.draw(key, table, 1)
         for i in range(config.key_cards):
             here = np.arange(NUM_CARDS) == cards[i]
             opponent = jnp.where(here, jnp.asarray(placements)[stratum, i], opponent)
-        return opponent, log_share
+        return opponent, log_probability
 
-    opponent, log_share = jax.vmap(draw_one)(jax.random.split(key, config.drawn), stratum)
+    opponent, log_probability = jax.vmap(draw_one)(jax.random.split(key, config.drawn), stratum)
     opponent = jnp.where(valid[:, None], opponent, jnp.int8(NOBODY))
-    log_total = jnp.log(deals.total[stratum])
-    log_weight = -log_share - log_total
+    log_total = jnp.log(counts.total[stratum])
+    log_weight = -log_probability - log_total
     if config.stratum_weights == "exact":
         log_weight += log_total
-    return Scenarios(holders(view, opponent), valid, jnp.where(valid, log_weight, -jnp.inf))
+    log_weight = jnp.where(valid, log_weight, -jnp.inf)
+    return Scenarios(opponent, holders(view, opponent), valid, log_weight)

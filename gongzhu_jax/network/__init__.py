@@ -1,7 +1,7 @@
 """Policy-value networks and their inputs (supplement, network architecture and inputs)."""
 
-from gongzhu_jax.network.features import NUM_FEATURES, encode, encode_averaged, encode_view
-from gongzhu_jax.network.registry import Network, NetworkConfig, count_parameters, make
+from gongzhu_jax.network.features import NUM_FEATURES, encode, encode_averaged
+from gongzhu_jax.network.policy_value import Network, NetworkConfig, count_parameters, make
 
 __all__ = [
     "NUM_FEATURES",
@@ -10,6 +10,5 @@ __all__ = [
     "count_parameters",
     "encode",
     "encode_averaged",
-    "encode_view",
     "make",
 ]

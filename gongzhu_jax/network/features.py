@@ -9,7 +9,6 @@ import numpy as np
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
-from gongzhu_jax.game.view import PublicView, with_deal
 
 DIFFUSE = 3
 """A trick card k lights the cells k, k+1, k+2 of its slot (the paper's diffuse technique)."""
@@ -54,11 +53,6 @@ def encode_averaged(state: env.GameState) -> jax.Array:
     return _assemble(jnp.concatenate([mine[None].astype(jnp.float32), others]), state)
 
 
-def encode_view(view: PublicView, holder: jax.Array) -> jax.Array:
-    """Input for the player to move if the unseen cards of `view` are held by `holder`, [52]."""
-    return encode(with_deal(view, holder))
-
-
 def _relative_to_mover(seats: jax.Array, mover: jax.Array) -> jax.Array:
     """Seats [..] as seen by the mover, 0..3; NOBODY stays below zero."""
     return jnp.where(seats >= 0, (seats - mover) % NUM_SEATS, seats)
@@ -73,7 +67,7 @@ def _assemble(hands: jax.Array, state: env.GameState) -> jax.Array:
 
 
 def _trick_slots(state: env.GameState) -> jax.Array:
-    """bool[3, 54], the latest card of the trick first."""
+    """The cards of the trick, diffused, the latest first, bool[3, 54]."""
     position = state.stage % NUM_SEATS  # cards on the table
     slot = np.arange(NUM_SEATS - 1, dtype=np.int8)
     order = position - 1 - slot  # which card of the trick each slot shows

@@ -1,14 +1,17 @@
-"""The paper's networks: 434 inputs to 52 policy logits and one value (supplement).
+"""Policy-value networks by name: 434 inputs to 52 policy logits and one value (supplement).
 
 The value is in points: the margin still to come for the team of the player to move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network.features import NUM_FEATURES
 
@@ -117,11 +120,91 @@ class ResNet18(nn.Module):
 
 
 def as_image(x: jax.Array) -> jax.Array:
-    """[..., 434] to [..., 32, 32, 3]: the inputs twice, then zeros at the end, at both sides and
-    at the start for the three channels."""
+    """Lays inputs [..., 434] out as [..., 32, 32, 3]: the inputs twice, with zeros at the end, at both
+    sides or at the start for the three channels."""
     twice = jnp.concatenate([x, x], axis=-1)
     room = 32 * 32 - 2 * NUM_FEATURES
     keep = [(0, 0)] * (x.ndim - 1)
     pads = ((0, room), (room // 2, room - room // 2), (room, 0))
     channels = [jnp.pad(twice, [*keep, pad]).reshape(*x.shape[:-1], 32, 32) for pad in pads]
     return jnp.stack(channels, axis=-1)
+
+
+Params = Any
+"""Linen collections: "params", which are trained, and for ResNet18 "batch_stats" beside them."""
+
+PRECISIONS = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Which network; `width`, `blocks` and `stem` are for `compact` only."""
+
+    name: str = "compact"
+    width: int = 256  # width of the skip blocks
+    blocks: int = 4  # skip blocks of two layers each
+    stem: int = 512  # width of the first layer
+    precision: str = "float32"  # precision of matrix products; bfloat16 pays on accelerators
+
+    def __post_init__(self) -> None:
+        if self.name not in NETWORKS:
+            raise ConfigError(f"unknown network {self.name!r}; there are {', '.join(NETWORKS)}")
+        if self.precision not in PRECISIONS:
+            raise ConfigError(
+                f"unknown precision {self.precision!r}; there are {', '.join(PRECISIONS)}"
+            )
+        if min(self.width, self.blocks, self.stem) < 1:
+            raise ConfigError("width, blocks and stem of a network must be at least 1")
+
+
+@dataclass(frozen=True)
+class Network:
+    """A pair of pure functions: `init(key)`, `apply(params, features) -> (logits, value)`."""
+
+    config: NetworkConfig
+    module: nn.Module
+
+    def init(self, key: jax.Array) -> Params:
+        return self.module.init(key, jnp.zeros((1, NUM_FEATURES)))
+
+    def apply(self, params: Params, features: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Playing: batch normalisation, where there is any, uses the running statistics."""
+        return self.module.apply(params, features)  # ty: ignore[invalid-return-type]
+
+    def apply_train(self, params: Params, features: jax.Array):
+        """Learning: ((logits, value), params with the new running statistics)."""
+        mutable = [name for name in params if name != "params"]
+        outputs, updated = self.module.apply(params, features, train=True, mutable=mutable)
+        return outputs, {**params, **updated}
+
+
+def _skip_mlp(blocks: int) -> Callable[[NetworkConfig, str | None], nn.Module]:
+    return lambda c, axis: SkipMLP((2048, 2048, 512), blocks, PRECISIONS[c.precision])
+
+
+NETWORKS: dict[str, Callable[[NetworkConfig, str | None], nn.Module]] = {
+    "compact": lambda c, axis: SkipMLP((c.stem, c.width), c.blocks, PRECISIONS[c.precision]),
+    "fc16": _skip_mlp(blocks=6),
+    "fc24": _skip_mlp(blocks=10),
+    "resnet18": lambda c, axis: ResNet18(PRECISIONS[c.precision], axis),
+}
+"""Name -> the module of a configuration and of the mesh axis over which a minibatch is split."""
+
+
+def make(name: str | NetworkConfig = "compact", axis: str | None = None, **options: Any) -> Network:
+    """The network of that name; `options` as in `NetworkConfig`.
+
+    `axis` names the mesh axis over which a minibatch is split while learning, so that batch
+    normalisation takes the statistics of the whole.
+    """
+    if isinstance(name, NetworkConfig):
+        return Network(name, NETWORKS[name.name](name, axis))
+    known = {field.name for field in fields(NetworkConfig)} - {"name"}
+    if unknown := sorted(set(options) - known):
+        raise ConfigError(f"unknown network option {unknown[0]!r}; there are {sorted(known)}")
+    return make(NetworkConfig(name, **options), axis)
+
+
+def count_parameters(params: Params) -> int:
+    """The number of trainable parameters."""
+    return sum(leaf.size for leaf in jax.tree.leaves(params["params"]))

@@ -1,15 +1,15 @@
-"""Parameters that play, from files: the checkpoint of a run, a weights file, or the weights file
+"""Parameters that play, from files: the checkpoint of a run, a weights file, or a weights file
 shipped with the package.
 
 A weights file is a safetensors file: one array for each parameter, named by its path, and a header
-with the configuration of the network, the rules it plays by, a digest, and where it came from.
+with the kind and configuration of the network, the rules it plays by, a digest, and where it came
+from. `KINDS` is the one list of all kinds of networks.
 """
 
 import functools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from importlib.resources import files
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,43 +22,61 @@ from safetensors.numpy import save
 
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
 from gongzhu_jax.errors import CheckpointError
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game.env import RULES_VERSION
-from gongzhu_jax.network.registry import NetworkConfig, Params, make
-from gongzhu_jax.records import write_whole
+from gongzhu_jax.network.policy_value import NetworkConfig, Params, make
 
 SUFFIX = ".safetensors"
 FORMAT = "gongzhu_jax weights 1"
-POLICY_VALUE = "policy_value"
-"""The kind of the networks that play; other networks have files of other kinds."""
 
 C = TypeVar("C")
 
 
-def shipped() -> Path:
-    """The weights file that comes with the package."""
-    return Path(str(files("gongzhu_jax.network"))) / f"scrofazero{SUFFIX}"
+@dataclass(frozen=True)
+class NetworkKind:
+    """A kind of network of which one is shipped with the package."""
+
+    name: str  # the kind recorded in the headers of its weights files
+    shipped: Path  # the weights file that comes with the package
+    config_type: type
+    init: Callable[[jax.Array, Any], Params]  # (key, config) -> untrained parameters
+    description: str  # one line for the model card
 
 
-def load_weights(checkpoint: str | Path | None = None) -> tuple[NetworkConfig, Params]:
-    """The network and parameters of `checkpoint`: the folder of a run (its best, else its last
-    checkpoint), one checkpoint in it such as `runs/train/last/100`, or a weights file. None: the
-    weights shipped with the package."""
-    path = shipped() if checkpoint is None else Path(checkpoint)
-    return load_network(path, POLICY_VALUE, NetworkConfig, lambda config: make(config).init)
+KINDS: dict[str, NetworkKind] = {}
 
 
-def load_network(
-    path: Path,
-    kind: str,
-    config_type: type[C],
-    init_of: Callable[[C], Callable[[jax.Array], Params]],
-) -> tuple[C, Params]:
-    """Configuration and parameters of a network of any kind, from a weights file, the folder of a
-    run or one of its checkpoints."""
+def register(kind: NetworkKind) -> NetworkKind:
+    """Adds a kind of network; packages above this one register theirs when they are imported."""
+    KINDS[kind.name] = kind
+    return kind
+
+
+POLICY_VALUE = register(
+    NetworkKind(
+        "policy_value",
+        Path(__file__).with_name(f"scrofazero{SUFFIX}"),
+        NetworkConfig,
+        lambda key, config: make(config).init(key),
+        "the network that plays: 52 policy logits and the points still to come",
+    )
+)
+
+
+def load_weights(
+    checkpoint: str | Path | None = None, kind: NetworkKind = POLICY_VALUE
+) -> tuple[Any, Params]:
+    """The configuration and parameters of a network of that kind.
+
+    Args:
+      checkpoint: the folder of a run (its best, else its last checkpoint), one checkpoint in it
+        such as `runs/train/last/100`, or a weights file. None: the shipped weights.
+    """
+    path = kind.shipped if checkpoint is None else Path(checkpoint)
     if path.suffix == SUFFIX:
-        fields, params = read_weights(path, kind)
-        return configured(config_type, fields, path), params
-    return restore_params(path, config_type, init_of)
+        fields, params = read_weights(path, kind.name)
+        return configured(kind.config_type, fields, path), params
+    return restore_params(path, kind)
 
 
 def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C:
@@ -70,26 +88,24 @@ def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C
         raise CheckpointError(f"{path} holds a network of another version: {error}") from None
 
 
-def restore_params(
-    path: Path, config_type: type[C], init_of: Callable[[C], Callable[[jax.Array], Params]]
-) -> tuple[C, Params]:
+def restore_params(path: Path, kind: NetworkKind) -> tuple[Any, Params]:
     """The network's configuration and the parameters that play, from the folder of a run (its
     best, else its last checkpoint) or from one checkpoint in it."""
     if path.name.isdigit():
-        run, kind, epoch = Checkpoints(path.parent.parent), path.parent.name, int(path.name)
+        run, series, epoch = Checkpoints(path.parent.parent), path.parent.name, int(path.name)
     else:
         run = Checkpoints(path)
-        found = [(kind, epochs[-1]) for kind in (BEST, LAST) if (epochs := run.epochs(kind))]
-        if not found:
+        newest = [(series, epochs[-1]) for series in (BEST, LAST) if (epochs := run.epochs(series))]
+        if not newest:
             raise CheckpointError(f"there is no checkpoint in {path}")
-        kind, epoch = found[0]
-    config = configured(config_type, run.about(kind, epoch)["config"]["network"], path)
-    shape = jax.eval_shape(init_of(config), jax.random.key(0))
+        series, epoch = newest[0]
+    config = configured(kind.config_type, run.about(series, epoch)["config"]["network"], path)
+    shape = jax.eval_shape(lambda key: kind.init(key, config), jax.random.key(0))
     device = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
     like = jax.tree.map(
         lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=device), shape
     )
-    return config, run.restore(kind, epoch, "params", like)
+    return config, run.restore(series, epoch, "params", like)
 
 
 def save_weights(
@@ -98,7 +114,7 @@ def save_weights(
     params: Params,
     about: Mapping[str, Any],
     dtype: str = "float16",
-    kind: str = POLICY_VALUE,
+    kind: NetworkKind = POLICY_VALUE,
 ) -> None:
     """Writes a weights file; `about` tells where the parameters came from (JSON)."""
     arrays = {
@@ -107,7 +123,7 @@ def save_weights(
     }
     header = {
         "format": FORMAT,
-        "kind": kind,
+        "kind": kind.name,
         "rules": str(RULES_VERSION),
         "network": json.dumps(asdict(network)),
         "digest": digest(arrays),
@@ -116,9 +132,9 @@ def save_weights(
     write_whole(path, save(arrays, header))
 
 
-def about_weights(path: Path | None = None) -> dict[str, Any]:
+def about_weights(path: Path = POLICY_VALUE.shipped) -> dict[str, Any]:
     """Where the parameters of a weights file came from."""
-    return json.loads(_open(path or shipped())[0]["about"])
+    return json.loads(_open(path)[0]["about"])
 
 
 def read_weights(path: Path, kind: str) -> tuple[dict[str, Any], Params]:
@@ -130,6 +146,19 @@ def read_weights(path: Path, kind: str) -> tuple[dict[str, Any], Params]:
         {name: jnp.asarray(leaf, jnp.float32) for name, leaf in arrays.items()}, sep="/"
     )
     return json.loads(header["network"]), params
+
+
+def relabel(source: Path, target: Path, kind: NetworkKind, renamed: Mapping[str, str]) -> None:
+    """Writes the parameters of `source` to `target` under the present name of their kind and with
+    the present names of the fields of its configuration; `renamed` maps old names to new ones. For
+    files that were made before a kind of network or a field got its name."""
+    header, arrays = _open(source)
+    network = {
+        renamed.get(name, name): value for name, value in json.loads(header["network"]).items()
+    }
+    configured(kind.config_type, network, source)
+    header = {**header, "kind": kind.name, "network": json.dumps(network)}
+    write_whole(target, save(arrays, header))
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from jax.core import Tracer
 
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.game.env import GameState
-from gongzhu_jax.game.view import PublicView, check_view
+from gongzhu_jax.game.view import PublicView
 
 Params = Any
 BatchFn = Callable[[Params, jax.Array, PublicView], jax.Array]
@@ -48,19 +48,14 @@ class Player:
     params: Params = field(default=(), repr=False)
     probabilities_fn: ProbabilityFn | None = field(default=None, repr=False)
 
-    def act(self, key: jax.Array | PublicView, view: PublicView | None = None) -> jax.Array:
-        """The card, int8, for one view: `act(key, view)`, or `act(view)` where it does not matter
-        which of equally good choices is made. The view must be that of the seat to move.
+    def act(self, view: PublicView, key: jax.Array | None = None) -> jax.Array:
+        """The card, int8, for the view of the seat to move, as `game.view` or `game.make_view`
+        made it. Without a key it is always the same of equally good cards.
 
         Raises:
-          DealError or IllegalPlayError: no game has this view."""
-        if view is None:
-            key, view = jax.random.key(0), key  # ty: ignore[invalid-assignment]
-        known: PublicView = view  # ty: ignore[invalid-assignment]
-        if not isinstance(known.stage, Tracer):
-            check_view(known)
-        batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, known))
-        return self._compiled(self.params, *batch)[0]
+          PlayerError: it is not the viewer's turn.
+        """
+        return self._compiled(self.params, *as_batch(view, key))[0]
 
     def probabilities(self, view: PublicView) -> jax.Array:
         """Probability of each card, float32[52], where the player has a closed form."""
@@ -71,6 +66,14 @@ class Player:
     @cached_property
     def _compiled(self) -> BatchFn:
         return jax.jit(self.act_batch)
+
+
+def as_batch(view: PublicView, key: jax.Array | None) -> tuple[jax.Array, PublicView]:
+    """A key and a view with a leading axis 1; `PlayerError` if it is not the viewer's turn."""
+    if not isinstance(view.stage, Tracer) and int(view.to_move) != int(view.seat):
+        raise PlayerError(f"it is the turn of seat {view.to_move}, not of seat {view.seat}")
+    key = jax.random.key(0) if key is None else key
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
 
 
 def from_single(act: Callable[[jax.Array, PublicView], jax.Array]) -> BatchFn:

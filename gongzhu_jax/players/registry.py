@@ -1,42 +1,37 @@
 """Players by name: the one list of all of them, with their options."""
 
-import dataclasses
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from gongzhu_jax.errors import PlayerError
-from gongzhu_jax.players import greedy, rule_based, scrofazero, uniform
+from gongzhu_jax.players import greed, options, random, rule_based, scrofazero
 from gongzhu_jax.players.protocol import Player
 
-_Entry = tuple[Sequence[str], Callable[..., Player]]
+
+@dataclass(frozen=True)
+class Entry:
+    """How a player is made."""
+
+    config: Any  # its default options, a frozen dataclass
+    make: Callable[..., Player]  # (config, **files) -> player
+    files: tuple[str, ...] = ()  # further options, which name weights files or checkpoints
 
 
-def _from_config(config: Any, make_player: Callable[[Any], Player]) -> _Entry:
-    """A player whose options are the fields of one dataclass."""
-    options = [field.name for field in dataclasses.fields(config)]
-    # One object for equal options, so that what was compiled for it is found again.
-    made = functools.cache(make_player)
-    return options, lambda **chosen: made(config(**chosen))
-
-
-_PLAYERS: dict[str, _Entry] = {
-    "random": _from_config(uniform.UniformConfig, uniform.make),
-    "if": _from_config(rule_based.RuleBasedConfig, rule_based.make),
-    "greed": _from_config(greedy.GreedyConfig, greedy.make),
+PLAYERS: dict[str, Entry] = {
+    "random": Entry(random.RandomConfig(), random.make),
+    "if": Entry(rule_based.RuleBasedConfig(), rule_based.make),
+    "greed": Entry(greed.GreedConfig(), greed.make),
     **{
-        name: (scrofazero.option_names(name), functools.partial(scrofazero.make, name))
-        for name in scrofazero.NAMES
+        name: Entry(config, functools.partial(scrofazero.make, name), scrofazero.files(name))
+        for name, config in scrofazero.PRESETS.items()
     },
 }
-"""name -> names of its options, and the function that makes it from them."""
 
-_ADAPTED = {
-    "openspiel-ismcts": "gongzhu_jax.adapters.openspiel_player",
-    "openspiel-random": "gongzhu_jax.adapters.openspiel_player",
-}
-"""Players that need an extra: name -> the module that has it in its PLAYERS.
+_ADAPTED = {"openspiel-ismcts": "gongzhu_jax.adapters.openspiel_player"}
+"""Players that need an extra: name -> the module with its default options, CONFIG, and `make`.
 
 By name, since adapters are a layer above this one, and imported when such a player is asked for.
 """
@@ -44,38 +39,33 @@ By name, since adapters are a layer above this one, and imported when such a pla
 
 def names() -> list[str]:
     """Names of all players; those at the end need an extra."""
-    return [*_PLAYERS, *_ADAPTED]
+    return [*PLAYERS, *_ADAPTED]
 
 
 def option_names(name: str) -> list[str]:
-    """What `make` accepts for a player."""
-    return list(_entry(name)[0])
+    """What `make` accepts for a player, such as "scenarios.draws" or "checkpoint"."""
+    entry = _entry(name)
+    return [*options.names(entry.config), *entry.files]
 
 
-def make(name: str, **options: Any) -> Player:
-    """A player by name, e.g. `make("greed", samples=40)`.
+def make(name: str, **chosen: Any) -> Player:
+    """A player by name with options, e.g. `make("greed", samples=40)`,
+    `make("scrofa", scenarios={"draws": 27})` or `make("scrofa", **{"scenarios.draws": 27})`.
 
     Raises:
       PlayerError: no such player or option; the message lists those there are.
       MissingExtraError: the player is of a library that is not installed.
     """
-    known, make_player = _entry(name)
-    if unknown := sorted(set(options) - set(known)):
-        raise PlayerError(
-            f"player {name!r} has no option {unknown[0]!r}; there are {', '.join(known) or 'none'}"
-        )
-    return make_player(**options)
+    entry = _entry(name)
+    files = {option: chosen.pop(option) for option in entry.files if option in chosen}
+    return entry.make(options.updated(entry.config, chosen, name, also=entry.files), **files)
 
 
-def _entry(name: str) -> _Entry:
+def _entry(name: str) -> Entry:
     if name in _ADAPTED:
-        return _adapted_entry(name)
+        module = importlib.import_module(_ADAPTED[name])
+        return Entry(module.CONFIG, module.make)
     try:
-        return _PLAYERS[name]
+        return PLAYERS[name]
     except KeyError:
         raise PlayerError(f"unknown player {name!r}; there are {', '.join(names())}") from None
-
-
-@functools.cache
-def _adapted_entry(name: str) -> _Entry:
-    return _from_config(*importlib.import_module(_ADAPTED[name]).PLAYERS[name])

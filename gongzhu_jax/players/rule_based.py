@@ -26,7 +26,7 @@ from gongzhu_jax.game.cards import (
 )
 from gongzhu_jax.game.view import PublicView, legal_mask
 from gongzhu_jax.players.protocol import Player, from_single
-from gongzhu_jax.players.uniform import draw_card, evenly
+from gongzhu_jax.players.random import draw_card, evenly
 
 LEAD_DRAWS = 5
 """How often a leader without a safe suit draws for a card that it does not mind to lead."""
@@ -49,10 +49,10 @@ _DISCARD_ORDER[_DISCARDS] = range(len(_DISCARDS))
 
 @dataclass(frozen=True)
 class RuleBasedConfig:
-    """No options."""
+    """Mr. If has no options."""
 
 
-@functools.cache  # equal players are one program to the caches of compiled code
+@functools.cache  # because jit keys its cache on the function object
 def make(config: RuleBasedConfig) -> Player:
     """The player named "if"."""
     return Player(
@@ -82,7 +82,7 @@ def _leading(hand: jax.Array) -> jax.Array:
 
 def _unsafe_lead(hand: jax.Array) -> jax.Array:
     """Up to five draws for a good card; if all are bad, any card."""
-    all_bad = jnp.sum(evenly(hand) * _BAD_LEAD) ** LEAD_DRAWS
+    all_bad = jnp.sum(evenly(hand) * _BAD_LEAD.astype(np.float32)) ** LEAD_DRAWS
     return (1 - all_bad) * evenly(hand & ~_BAD_LEAD) + all_bad * evenly(hand)
 
 
@@ -96,7 +96,7 @@ def _discard(hand: jax.Array) -> jax.Array:
 
 
 def _following(view: PublicView, legal: jax.Array) -> jax.Array:
-    """With cards of the suit led, which are the `legal` ones."""
+    """The choice of a player who holds cards of the suit led, which are the `legal` ones."""
     suit = view.trick[0] // NUM_RANKS
     top = jnp.max(jnp.where(view.trick // NUM_RANKS == suit, view.trick, np.int8(NO_CARD)))
     last = view.trick[2] != NO_CARD

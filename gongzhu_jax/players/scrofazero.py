@@ -1,19 +1,19 @@
 """ScrofaZero and its simpler relatives: players that have a network.
 
 name            scenarios            weights   search
-raw             5 uniform deals      none      one visit per legal card
+raw             5 uniform            none      one visit per legal card
 policy          none needed          -         none: the best logit on the averaged input
-scrofa-simple   SS, up to 9 deals    none      10 + 2 x legal
-scrofa          SS, up to 9 deals    IEC       10 + 2 x legal
+scrofa-simple   SS, up to 9          none      10 + 2 x legal
+scrofa          SS, up to 9          IEC       10 + 2 x legal
 scrofa-strong   64 of 128 by belief  *         one visit per legal card
 
-* the belief and habits, pooled. The first four are the paper's; the last has the best settings we
-found (docs/results.md).
+* a pool of the belief and the opponent model. The first four are the paper's; the last has the best
+settings that we know (docs/results.md).
 """
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,34 +22,27 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
-from gongzhu_jax.inference.belief import load_belief
-from gongzhu_jax.inference.config import CHUNK, InferenceConfig, ScenarioConfig, WeightConfig
-from gongzhu_jax.inference.decision import Decision, decide, make_params
-from gongzhu_jax.inference.habits import load_habits
+from gongzhu_jax.inference.config import (
+    CHUNK,
+    InferenceConfig,
+    LearnedModel,
+    ScenarioConfig,
+    WeightConfig,
+    make_params,
+)
+from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.sampling import sample
-from gongzhu_jax.network import NetworkConfig, encode, encode_averaged
-from gongzhu_jax.network.registry import Params
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.features import encode, encode_averaged
+from gongzhu_jax.network.policy_value import NetworkConfig, Params
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
-from gongzhu_jax.players.protocol import BatchFn, Player
+from gongzhu_jax.opponents.card_belief import KIND as BELIEF
+from gongzhu_jax.opponents.opponent_model import KIND as OPPONENT_MODEL
+from gongzhu_jax.opponents.selection import select
+from gongzhu_jax.players import options
+from gongzhu_jax.players.protocol import BatchFn, Player, as_batch
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.mcts import best_card
-
-PRESETS: Mapping[str, InferenceConfig] = {
-    "raw": InferenceConfig(
-        ScenarioConfig(sampler="uniform", draws=5),
-        WeightConfig(weights="none"),
-        SearchConfig(base=0, per_legal=1, chunk=CHUNK),
-    ),
-    "scrofa-simple": InferenceConfig(weights=WeightConfig(weights="none")),
-    "scrofa": InferenceConfig(),
-    "scrofa-strong": InferenceConfig(
-        ScenarioConfig(sampler="belief", draws=64, candidates=128),
-        WeightConfig(weights="belief-habits", trust=0.7),
-        SearchConfig(base=0, per_legal=1, chunk=CHUNK),
-    ),
-}
-"""Settings of each player; every field of the parts can be set as an option."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +50,7 @@ class PolicyConfig:
     """Options of the player that has no search."""
 
     inputs: str = "averaged"  # "averaged" (1/3 at each other seat) or "onehot"
-    draws: int = 5  # of "onehot": uniform deals over which the logits are averaged
+    draws: int = 5  # of "onehot": uniform scenarios over which the logits are averaged
 
     def __post_init__(self) -> None:
         if self.inputs not in ("averaged", "onehot"):
@@ -66,22 +59,36 @@ class PolicyConfig:
             raise ConfigError("draws must be at least 1")
 
 
-NAMES = (*PRESETS, "policy")
-PARTS = ("scenarios", "weights", "search")
-"""Of an `InferenceConfig`: those whose fields are options of a player."""
+_ONE_VISIT = SearchConfig(base=0, per_legal=1, chunk=CHUNK)
+
+PRESETS: Mapping[str, InferenceConfig | PolicyConfig] = {
+    "raw": InferenceConfig(
+        ScenarioConfig(stratified=False, draws=5), WeightConfig(rule="none"), _ONE_VISIT
+    ),
+    "policy": PolicyConfig(),
+    "scrofa-simple": InferenceConfig(weights=WeightConfig(rule="none")),
+    "scrofa": InferenceConfig(),
+    "scrofa-strong": InferenceConfig(
+        ScenarioConfig(proposal="belief", stratified=False, draws=64, candidates=128),
+        WeightConfig(rule="opponent-model", rule_power=0.7, belief_power=0.3),
+        _ONE_VISIT,
+    ),
+}
+"""Settings of each player; every field of the parts can be set as an option."""
+
+NAMES = tuple(PRESETS)
 
 
-def option_names(name: str) -> list[str]:
-    """What `make` and `from_network` accept for a player."""
-    parts = (PolicyConfig,) if name == "policy" else (ScenarioConfig, WeightConfig, SearchConfig)
-    files = {"checkpoint"} if name == "policy" else {"checkpoint", "belief", "habits"}
-    return sorted({field.name for part in parts for field in fields(part)} | files)
+def files(name: str) -> tuple[str, ...]:
+    """Options of a player that name weights files or checkpoints."""
+    return ("checkpoint",) if name == "policy" else ("checkpoint", "belief", "opponent_model")
 
 
-def make(name: str, *, checkpoint: str | Path | None = None, **options: Any) -> Player:
+def make(
+    name: str, config: Any, *, checkpoint: str | Path | None = None, **models: str | Path | None
+) -> Player:
     """A player with the network of a checkpoint, or of the weights shipped with the package."""
-    network, params = load_weights(checkpoint)
-    return from_network(name, network, params, **options)
+    return _build(name, config, *load_weights(checkpoint), **models)
 
 
 def from_network(
@@ -90,52 +97,42 @@ def from_network(
     params: Params,
     *,
     belief: str | Path | None = None,
-    habits: str | Path | None = None,
-    **options: Any,
+    opponent_model: str | Path | None = None,
+    **chosen: Any,
 ) -> Player:
-    """A player with this network, and where it uses them, the belief and the habits of those files
-    (None: shipped). Players that differ in parameters only share their program."""
-    if unknown := sorted(set(options) - set(option_names(name)) - {"checkpoint"}):
-        raise PlayerError(
-            f"player {name!r} has no option {unknown[0]!r}; there are "
-            f"{', '.join(option_names(name))}"
-        )
-    if name == "policy":
-        config = _updated(PolicyConfig(), options)
+    """A player with this network, and where it uses them, the belief and the opponent model of
+    those files (None: shipped). Players that differ in parameters only share their program."""
+    config = options.updated(PRESETS[name], chosen, name, also=files(name)[1:])
+    return _build(name, config, network, params, belief, opponent_model)
+
+
+def _build(
+    name: str,
+    config: Any,
+    network: NetworkConfig,
+    params: Params,
+    belief: str | Path | None = None,
+    opponent_model: str | Path | None = None,
+) -> Player:
+    if isinstance(config, PolicyConfig):
         return Player(name, config, _act_by_policy(network, config), params)
-    config = with_options(PRESETS[name], options)
-    belief_params: Params = ()
-    habits_params: Params = ()
+    models: dict[str, LearnedModel] = {}
     if config.uses_belief:
-        belief_config, belief_params = load_belief(belief)
-        config = replace(config, belief=belief_config)
-    if config.weights.by_habits:
-        habits_config, habits_params = load_habits(habits)
-        config = replace(config, habits=habits_config)
-    # Numbers that are traced must not make a program of their own.
-    numbers = ("beta", "exploration", "temper", "trust")
-    program = with_options(config, dict.fromkeys(numbers, 0.0))
-    traced = make_params(params, config, belief_params, habits_params)
-    return Player(name, config, _search_act(network, program), traced)
+        models["belief"] = LearnedModel(*load_weights(belief, BELIEF))
+    if config.weights.rule == "opponent-model":
+        models["opponent_model"] = LearnedModel(*load_weights(opponent_model, OPPONENT_MODEL))
+    traced = make_params(params, config, **models)
+    return Player(name, config, _search_act(network, _without_numbers(config)), traced)
 
 
-def with_options(config: InferenceConfig, options: Mapping[str, Any]) -> InferenceConfig:
-    """`config` with each option put into the parts that have a field of its name."""
-
-    parts = {name: _updated(getattr(config, name), options) for name in PARTS}
-    return replace(config, **parts)
-
-
-def _updated(part: Any, options: Mapping[str, Any]) -> Any:
-    """A part with those of the options that it has; values of another type are errors."""
-    mine = {f.name: options[f.name] for f in fields(part) if f.name in options}
-    for name, value in mine.items():
-        wanted = type(getattr(part, name))
-        if wanted is float and type(value) is int:
-            mine[name] = float(value)
-        elif type(value) is not wanted:
-            raise ConfigError(f"{name} must be of type {wanted.__name__}, not {value!r}")
-    return replace(part, **mine)
+def _without_numbers(config: InferenceConfig) -> InferenceConfig:
+    """`config` without the numbers that are traced, which must not make a program of their own."""
+    uses_belief = config.weights.belief_power > 0
+    return InferenceConfig(
+        replace(config.scenarios, proposal_power=1.0),
+        replace(config.weights, beta=0.0, rule_power=1.0, belief_power=1.0 * uses_belief),
+        replace(config.search, exploration=0.0),
+    )
 
 
 @dataclass(frozen=True)
@@ -149,10 +146,10 @@ class SearchAct:
         return self.decide(params, keys, views).card
 
     def decide(self, params: Any, keys: jax.Array, views: PublicView) -> Decision:
-        return decide(params, keys, views, make_network(self.network), self.config)
+        return decide(params, keys, views, make_network(self.network), self.config, select)
 
 
-# Kept for good: jit forgets a program together with the function that it was made of.
+# Cached because jit keys its cache on the function object.
 _search_act = functools.cache(SearchAct)
 
 
@@ -161,12 +158,11 @@ def _compiled_decide(act: SearchAct) -> Callable[..., Decision]:
     return jax.jit(act.decide)
 
 
-def explain(player: Player, key: jax.Array, view: PublicView) -> Decision:
-    """The whole decision, leading axis 1, behind `player.act(key, view)`."""
+def decision_of(player: Player, view: PublicView, key: jax.Array | None = None) -> Decision:
+    """The whole decision, leading axis 1, behind `player.act(view, key)`."""
     if not isinstance(player.act_batch, SearchAct):
         raise PlayerError(f"player {player.name!r} does not search, so it has nothing to explain")
-    batch = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
-    return _compiled_decide(player.act_batch)(player.params, *batch)
+    return _compiled_decide(player.act_batch)(player.params, *as_batch(view, key))
 
 
 @functools.cache
@@ -174,7 +170,7 @@ def _act_by_policy(network_config: NetworkConfig, config: PolicyConfig) -> Batch
     network = make_network(network_config)
 
     def features(key: jax.Array, view: PublicView) -> jax.Array:
-        """[D, 434] of the deals that are averaged over."""
+        """The inputs of the scenarios that are averaged over, [D, 434]."""
         if config.inputs == "onehot":
             deals = sample(key, view, config.draws)
             return jax.vmap(lambda deal: encode(with_deal(view, deal)))(deals)

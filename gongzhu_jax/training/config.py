@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.registry import NetworkConfig
+from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.search.config import SearchConfig
 
 VALUE_LOSSES = ("absolute", "rmse")
@@ -14,7 +14,7 @@ class SelfPlayConfig:
     """How the games are played from which the network learns."""
 
     games: int = 64  # games per epoch, all in lock step
-    exploration: float = 0.0  # probability of a uniformly random legal card
+    random_play: float = 0.0  # probability of a uniformly random legal card
     td_lambda: float = 0.0  # weight of later values and the outcome; 0: the search alone (paper)
     # Points below the best Q from which on a played card says nothing about the value of the
     # position before it, so that the trace of later values is cut there.
@@ -23,8 +23,8 @@ class SelfPlayConfig:
     def __post_init__(self) -> None:
         if self.games < 1:
             raise ConfigError("games per epoch must be at least 1")
-        if not 0 <= self.exploration <= 1 or not 0 <= self.td_lambda <= 1 or self.blunder < 0:
-            raise ConfigError("exploration and td_lambda lie in 0..1 and blunder is not negative")
+        if not (0 <= self.random_play <= 1 and 0 <= self.td_lambda <= 1 and self.blunder >= 0):
+            raise ConfigError("random_play and td_lambda lie in 0..1 and blunder is not negative")
 
 
 @dataclass(frozen=True)

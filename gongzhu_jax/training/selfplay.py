@@ -5,6 +5,7 @@ Axes: T = 52 stages, G games.
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 from flax import struct
@@ -28,13 +29,24 @@ class Positions(struct.PyTreeNode):
     searched: jax.Array  # [...] bool; False: a forced card, whose policy target says nothing
 
 
+def empty_positions(*axes: int) -> Positions:
+    """Positions without content, for a window that games are written into."""
+    state = jax.eval_shape(env.deal, jax.random.key(0))
+    return Positions(
+        state=jax.tree.map(lambda leaf: jnp.zeros((*axes, *leaf.shape), leaf.dtype), state),
+        policy=jnp.zeros((*axes, NUM_CARDS)),
+        value=jnp.zeros(axes),
+        searched=jnp.zeros(axes, bool),
+    )
+
+
 class SelfPlayStats(struct.PyTreeNode):
     """Sums over the games of an epoch."""
 
     demanded: jax.Array  # evaluations that the budgets ask for
     evaluated: jax.Array  # evaluations made
     margin: jax.Array  # points of team 0+2 over team 1+3
-    explored: jax.Array  # plays by exploration
+    random_plays: jax.Array  # cards that were played at random
 
 
 def play_games(
@@ -48,6 +60,7 @@ def play_games(
     """Plays one game for each number in `games`, [G]. A game depends on its number and the key,
     not on which other games are played beside it (with the Gumbel method, which draws its noise for
     the whole batch, it does). Returns positions [G, T]."""
+    chex.assert_rank(games, 1)
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
     states = jax.vmap(env.deal)(keys[:, 0])
 
@@ -56,7 +69,7 @@ def play_games(
         legal = jax.vmap(env.legal_mask)(states)
         move_keys = jax.vmap(jax.random.fold_in, (0, None))(keys[:, 1], stage)
         pick = jax.vmap(_pick_card, (0, 0, 0, None))
-        cards, explored = pick(move_keys, result.q, legal, config.exploration)
+        cards, at_random = pick(move_keys, result.q, legal, config.random_play)
         best = jnp.max(result.q, axis=-1)
         played = jnp.take_along_axis(result.q, cards[:, None].astype(jnp.int32), axis=1)[:, 0]
         searched = best > -jnp.inf
@@ -67,7 +80,7 @@ def play_games(
             "searched": searched,
             "loss": jnp.where(searched, best - played, 0.0),
         }
-        counts = (result.demanded, result.evaluated, jnp.sum(explored))
+        counts = (result.demanded, result.evaluated, jnp.sum(at_random))
         return jax.vmap(env.step)(states, cards), (record, counts)
 
     final, (record, counts) = jax.lax.scan(play, states, jnp.arange(NUM_CARDS))
@@ -76,17 +89,17 @@ def play_games(
     positions = jax.vmap(_with_values, (0, 0, None, None))(
         record, outcome, search_config.lone_transformer, config
     )
-    demanded, evaluated, explored = (jnp.sum(leaf) for leaf in counts)
-    return positions, SelfPlayStats(demanded, evaluated, jnp.sum(outcome), explored)
+    demanded, evaluated, random_plays = (jnp.sum(leaf) for leaf in counts)
+    return positions, SelfPlayStats(demanded, evaluated, jnp.sum(outcome), random_plays)
 
 
-def _pick_card(key, q, legal, exploration):
-    """The best card, or with probability `exploration` any legal one."""
+def _pick_card(key, q, legal, random_play):
+    """The best card, or with probability `random_play` any legal one."""
     best_key, flag_key, card_key = jax.random.split(key, 3)
-    number = jnp.floor(jax.random.uniform(card_key) * jnp.sum(legal))
-    explore = jax.random.uniform(flag_key) < exploration
-    card = jnp.where(explore, nth_card(legal, number), best_card(best_key, q, legal))
-    return card.astype(jnp.int8), explore
+    number = jnp.floor(jax.random.uniform(card_key) * jnp.sum(legal, dtype=jnp.float32))
+    at_random = jax.random.uniform(flag_key) < random_play
+    drawn = nth_card(legal, number).astype(jnp.int8)
+    return jnp.where(at_random, drawn, best_card(best_key, q, legal)), at_random
 
 
 def _with_values(record, outcome, lone_transformer: int, config: SelfPlayConfig) -> Positions:

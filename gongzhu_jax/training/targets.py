@@ -8,8 +8,8 @@ from gongzhu_jax.search.perspective import team_sign
 
 
 def policy_target(q: jax.Array, forced: jax.Array) -> jax.Array:
-    """float32[52] from the search's Q, [52] with -inf where unvisited, or the `forced` legal
-    card, bool[52], where nothing was searched."""
+    """The policy to learn, float32[52], from the search's Q, [52] with -inf where unvisited, or the
+    `forced` legal card, bool[52], where nothing was searched."""
     searched = jnp.any(q > -jnp.inf)
     soft = jax.nn.softmax(jnp.where(searched, POLICY_SHARPNESS * q, 0.0))
     return jnp.where(searched, soft, forced.astype(jnp.float32))

@@ -81,7 +81,7 @@ def test_seeds_of_reset(table) -> None:
 def test_our_players_can_sit_there(table) -> None:
     table.reset(seed=0)
     known = table.view(table.agent_selection)
-    card = int(players.make("if").act(jax.random.key(0), known))
+    card = int(players.make("if").act(known, jax.random.key(0)))
     assert table.observe(table.agent_selection)["action_mask"][card]
     np.testing.assert_array_equal(legal_mask(known), table.last()[0]["action_mask"])
 

@@ -57,7 +57,7 @@ def in_thread(
 @contextlib.contextmanager
 def in_process(database: Path, *options: str) -> Generator[tuple[Arena, subprocess.Popen]]:
     """The command, as a user starts it, with the compiled programs of all tests."""
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(jax.config.jax_compilation_cache_dir)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = jax.config.values["jax_compilation_cache_dir"]
     # Our players are compiled when they are wanted: the tests want few of them.
     with serve(database, "--no-prepare", *options) as served:
         yield Arena(int(served.address.split(":")[1]), database), served.process

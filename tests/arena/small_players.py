@@ -6,7 +6,7 @@ import jax
 
 from gongzhu_jax import players
 from gongzhu_jax.network import NetworkConfig
-from gongzhu_jax.network.registry import make as make_network
+from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.players.protocol import Player
 
 
@@ -15,5 +15,5 @@ def make_player(name: str) -> Player:
         return players.make(name)
     network = NetworkConfig("compact", stem=16, width=8, blocks=1)
     params = make_network(network).init(jax.random.key(0))
-    options: dict[str, Any] = {"draws": 3, "base": 2, "per_legal": 1}
+    options: dict[str, Any] = {"scenarios.draws": 3, "search": {"base": 2, "per_legal": 1}}
     return players.from_network(name, network, params, **options)

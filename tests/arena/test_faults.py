@@ -19,7 +19,7 @@ from gongzhu_jax.arena.process import resident_bytes
 from gongzhu_jax.arena.service import make_service
 from gongzhu_jax.arena.session import Session
 from gongzhu_jax.arena.settings import Settings
-from tests.arena.live_server import Arena, get, in_process, run
+from tests.arena.live_server import Arena, get, in_process, post, run
 
 
 class Seats:
@@ -153,3 +153,50 @@ async def play_games(session: Session, connection: Connection, table: str, games
                 play = {"type": "play", "table": table, "seat": view["seat"]}
                 play |= {"stage": view["stage"], "card": view["legal"][-1]}
                 await session.receive(json.dumps(play))
+
+
+@pytest.mark.slow
+def test_a_match_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
+    """Every deal is played once, those that had begun from where they were."""
+    database, deals = tmp_path / "killed.sqlite", 40
+    hands: set[tuple[str, ...]] = set()
+
+    def choose(view: dict[str, Any]) -> str:
+        if len(view["hand"]) == 13:
+            hands.add(tuple(view["hand"]))
+        return view["legal"][0]
+
+    with in_process(database) as (arena, process):
+        _, account = post(arena, "/api/accounts", name="kept-bot")
+
+        async def play_and_kill() -> int:
+            async with Client(arena.ws, account["name"], account["token"]) as client:
+                playing = asyncio.create_task(client.play_matches(choose))
+                await asyncio.sleep(0.5)
+                body = {**account, "opponent": "random", "deals": deals}
+                _, started = await asyncio.to_thread(lambda: post(arena, "/api/matches", **body))
+                path = f"/api/matches/{started['match']}"
+                while (await asyncio.to_thread(get, arena, path))["deals_finished"] < 5:
+                    await asyncio.sleep(0.2)
+                process.kill()
+                await asyncio.wait([playing])
+            return started["match"]
+
+        match_id = run(play_and_kill)
+    with in_process(database) as (arena, _):
+
+        async def go_on() -> dict[str, Any]:
+            async with Client(arena.ws, account["name"], account["token"]) as client:
+                playing = asyncio.create_task(client.play_matches(choose))
+                match = {"status": "playing"}
+                while match["status"] in ("queued", "playing"):
+                    await asyncio.sleep(0.5)
+                    match = await asyncio.to_thread(get, arena, f"/api/matches/{match_id}")
+                playing.cancel()
+                return match
+
+        match = run(go_on, 900)
+        games = get(arena, f"/api/records.jsonl?match={match_id}").splitlines()
+    assert (match["status"], match["deals_finished"]) == ("finished", deals)
+    assert sorted(json.loads(game)["metadata"]["deal"] for game in games) == list(range(deals))
+    assert len(hands) == 2 * deals

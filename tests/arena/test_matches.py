@@ -17,7 +17,7 @@ from gongzhu_jax.arena.seat_view import seat_view
 from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.evaluation.deals import Deals
-from gongzhu_jax.evaluation.tables import Table, rotate
+from gongzhu_jax.evaluation.seatings import Seating, rotate
 from gongzhu_jax.game.cards import CARD_NAMES
 from gongzhu_jax.players.protocol import Player
 from tests.arena.live_server import Arena, get, in_thread, post, run
@@ -160,7 +160,7 @@ def drawn(seed: str, count: int) -> Deals:
 
 def results(first: Player, second: Player, deals: Deals, seed: int = 0) -> np.ndarray:
     """Points of the first over the second when our evaluation plays every deal once."""
-    table = Table((first, second, first, second), seed=seed, rotations=1, batch=len(deals))
+    table = Seating((first, second, first, second), seed=seed, rotations=1, batch=len(deals))
     points = table.play(deals).points[:, 0]
     return points[:, 0::2].sum(-1) - points[:, 1::2].sum(-1)
 

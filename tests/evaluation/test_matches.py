@@ -6,7 +6,7 @@ import pytest
 
 from gongzhu_jax import players, records, runtime
 from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
-from gongzhu_jax.evaluation import Table, play_games, play_match, random_deals, wpg
+from gongzhu_jax.evaluation import Seating, play_games, play_match, random_deals, wpg
 from gongzhu_jax.evaluation.deals import game_keys
 from gongzhu_jax.players.protocol import Player
 from tests.evaluation.simple_players import (
@@ -48,14 +48,14 @@ def test_match_moves_hands_and_lead_one_seat_on():
             # The hand of seat s is now at seat s + rotation.
             owners = [(seat + rotation) % 4 for seat in deals.owners[i].tolist()]
             game = play_out(seats, owners, (int(deals.leaders[i]) + rotation) % 4)
-            assert result.table.points[i, rotation].tolist() == game.scores()
+            assert result.seating.points[i, rotation].tolist() == game.scores()
             margins.append(game.margin(0))
         assert result.margins[i] == np.mean(margins)
     assert result.mean == pytest.approx(result.margins.mean())
     assert result.names == ("high", "mixed")
     # Two plays are the first two of the four.
     twice = play_match(high_player, mixed_player, deals, rotations=2, batch=64)
-    np.testing.assert_array_equal(twice.table.points, result.table.points[:, :2])
+    np.testing.assert_array_equal(twice.seating.points, result.seating.points[:, :2])
 
 
 def test_players_of_equal_strength_swap_exactly():
@@ -107,37 +107,37 @@ def test_a_player_sees_only_its_own_decisions():
     odd = Player("odd", None, only_at((1, 3), random_player.act_batch))
     play_match(even, odd, 40, batch=64, chunk=5)
     with pytest.raises(IllegalPlayError, match="player 'even' broke the rules: deal "):
-        Table((even, even, even, odd), batch=64, chunk=5).play(40)
+        Seating((even, even, even, odd), batch=64, chunk=5).play(40)
 
 
 def test_four_different_players():
     seats = tuple(
         Player(f"p{seat}", None, only_at((seat,), random_player.act_batch)) for seat in range(4)
     )
-    result = Table(seats, rotations=1, batch=128, seed=8).play(30)
+    result = Seating(seats, rotations=1, batch=128, seed=8).play(30)
     assert result.names == ("p0", "p1", "p2", "p3")
     assert result.points.shape == (30, 1, 4)
     # The same player at all seats makes the same choices.
-    alone = Table((random_player,) * 4, rotations=1, batch=128, seed=8).play(30)
+    alone = Seating((random_player,) * 4, rotations=1, batch=128, seed=8).play(30)
     np.testing.assert_array_equal(alone.points, result.points)
 
 
 def test_one_player_asks_once_a_chunk():
     act, traces = counting(high_player.act_batch)
-    Table((Player("counted", None, act),) * 4, batch=16, chunk=3).play(2)
+    Seating((Player("counted", None, act),) * 4, batch=16, chunk=3).play(2)
     assert traces == [3]
 
 
 def test_records_replay(tmp_path):
-    result = play_match(random_player, mixed_player, 5, batch=64, keep_records=True)
-    games = result.table.records()
+    result = play_match(random_player, mixed_player, 5, batch=64, keep_states=True)
+    games = result.seating.records()
     assert len(games) == 10
     assert games[1].players == ("random", "mixed", "random", "mixed")
     assert games[3].metadata == {"deal": 1, "rotation": 1}
     records.write(tmp_path / "games.jsonl.gz", games)
     assert len(records.replay_records(records.read(tmp_path / "games.jsonl.gz"))) == 10
-    with pytest.raises(ConfigError, match="keep_records"):
-        play_match(random_player, mixed_player, 5, batch=64).table.records()
+    with pytest.raises(ConfigError, match="keep_states"):
+        play_match(random_player, mixed_player, 5, batch=64).seating.records()
 
 
 def test_interrupt_keeps_the_finished_deals(reference):
@@ -162,11 +162,11 @@ def test_interrupt_before_the_first_batch_has_no_result(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    table = Table((random_player,) * 4, rotations=1, batch=128)
-    table.compile()
-    monkeypatch.setattr("gongzhu_jax.evaluation.tables.play_games", interrupted)
+    seating = Seating((random_player,) * 4, rotations=1, batch=128)
+    seating.compile()
+    monkeypatch.setattr("gongzhu_jax.evaluation.seatings.play_games", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        table.play(3)
+        seating.play(3)
 
 
 def test_wpg_is_a_match_against_greed(monkeypatch, reference):
@@ -181,9 +181,9 @@ def test_bad_settings():
     with pytest.raises(ConfigError, match="rotations must be 2 or 4"):
         play_match(random_player, mixed_player, 4, rotations=3)
     with pytest.raises(ConfigError, match="rotations"):
-        Table((random_player,) * 4, rotations=5)
+        Seating((random_player,) * 4, rotations=5)
     with pytest.raises(PlayerError, match="4 players"):
-        Table((random_player,) * 3)
+        Seating((random_player,) * 3)
     with pytest.raises(ConfigError, match="batch"):
         play_match(random_player, mixed_player, 4, batch=0)
     with pytest.raises(ConfigError, match="chunk"):

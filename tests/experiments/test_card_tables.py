@@ -27,7 +27,7 @@ from gongzhu_jax import players
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, card_id, card_ids
 from gongzhu_jax.network.features import encode_averaged
-from gongzhu_jax.network.registry import NetworkConfig, make
+from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import save_weights
 from tests.evaluation.simple_players import random_player
 from tests.oracle.rules import Game

@@ -33,7 +33,7 @@ from experiments.settings import RoundRobinSettings
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.evaluation import play_match, standard_deals
-from gongzhu_jax.network.registry import NetworkConfig, count_parameters, make
+from gongzhu_jax.network.policy_value import NetworkConfig, count_parameters, make
 from gongzhu_jax.network.weights import save_weights
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 

@@ -18,12 +18,12 @@ from omegaconf import OmegaConf
 from experiments import comparison, sweep
 from gongzhu_jax import players
 from gongzhu_jax.evaluation import play_match, standard_deals
-from gongzhu_jax.network.registry import NetworkConfig, make
+from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import save_weights
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
 PLAY = ("deals=4", "batch=4", "chunk=null")
-GRID = ("inference.beta=0,0.1", "search.per_legal=1,2", "search.base=0")
+GRID = ("weights.beta=0,0.1", "search.per_legal=1,2", "search.base=0")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> N
     folder = f"folder={tmp_path}"
     assert sweep.main(["-m", *GRID, folder, "name=grid", *PLAY]) == 0
     rows = json.loads((tmp_path / "grid" / "table.json").read_text())
-    assert [(row["inference.beta"], row["search.per_legal"]) for row in rows] == [
+    assert [(row["weights.beta"], row["search.per_legal"]) for row in rows] == [
         *((0, 1), (0, 2), (0.1, 1), (0.1, 2))
     ]
     deals = standard_deals("development", 4)
@@ -60,7 +60,7 @@ def test_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> N
         assert (tmp_path / "grid" / picture).stat().st_size > 5000
 
     # One cell alone gives the same number; a sweep again plays nothing.
-    alone = ["inference.beta=0.1", "search.per_legal=2", "search.base=0"]
+    alone = ["weights.beta=0.1", "search.per_legal=2", "search.base=0"]
     assert sweep.main([*alone, folder, "name=one", *PLAY]) == 0
     (path,) = (tmp_path / "one" / "cells").glob("*.json")
     assert json.loads(path.read_text())["mean"] == pytest.approx(high.mean)
@@ -102,14 +102,14 @@ def test_bad_settings(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -
         return line
 
     assert "has no option 'betta'" in error("-m", "inference.betta=0,1", "checkpoint=null")
-    assert "cannot read weights" in error("-m", "inference.draws=2,3")
+    assert "cannot read weights" in error("-m", "scenarios.draws=2,3")
     assert "unknown setting 'beta'" in error("-m", "beta=0,1")
-    assert "set must be one of" in error("-m", "inference.draws=2,3", "set=some")
+    assert "set must be one of" in error("-m", "scenarios.draws=2,3", "set=some")
     assert "only inference, search, greed" in error("-m", "deals=2,3", "checkpoint=null")
     assert "epochz" in error("-m", "training.epochz=2,3", "checkpoint=null")
     assert "1 epoch" in error("-m", "training.epochs=0,-1", "checkpoint=null")
-    assert "at least 1" in error("-m", "inference.draws=2,3", "deals=0", "checkpoint=null")
-    assert "launcher must be hydra or ray" in error("-m", "inference.draws=2,3", "launcher=rai")
+    assert "at least 1" in error("-m", "scenarios.draws=2,3", "deals=0", "checkpoint=null")
+    assert "launcher must be hydra or ray" in error("-m", "scenarios.draws=2,3", "launcher=rai")
     assert "unknown player" in error("player=rau", "checkpoint=null")
     assert not (tmp_path / "sweep").exists()  # found before the first cell was played
 
@@ -161,14 +161,14 @@ class Sweeps:
         return found
 
 
-KEYS = ("inference.beta", "search.per_legal", "search.base")
+KEYS = ("weights.beta", "search.per_legal", "search.base")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["basic", "joblib"])
 def test_three_by_three_for_real(tmp_path: Path, launcher: str) -> None:
     sweeps = Sweeps(tmp_path)
-    values = ("inference.beta=0,0.05,0.5", "search.per_legal=1,2,3", "search.base=0")
+    values = ("weights.beta=0,0.05,0.5", "search.per_legal=1,2,3", "search.base=0")
     sweeps.run("-m", f"hydra/launcher={launcher}", *values, "name=grid")
     rows = sweeps.table("grid")
     assert len(rows) == 9
@@ -190,7 +190,7 @@ def test_launchers_of_extras_for_real(tmp_path: Path, launcher: str, package: st
         pytest.skip(f"{package} is not installed")
     sweeps = Sweeps(tmp_path)
     values = ["player=policy", "inference.inputs=onehot"]  # without search: quick to compile
-    values += ["inference.draws=1,2", "greed.samples=1,2"]
+    values += ["scenarios.draws=1,2", "greed.samples=1,2"]
     sweeps.run("-m", *values, "name=here")
     sweeps.run("-m", launcher, *values, "name=there")
     here, there = ([row["mean"] for row in sweeps.table(name)] for name in ("here", "there"))

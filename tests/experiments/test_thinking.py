@@ -16,14 +16,14 @@ from experiments import analyse, belief_quality, comparison, oracle_gap, techniq
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match, standard_deals
 from gongzhu_jax.game.cards import CARD_NAMES
-from gongzhu_jax.inference import odds
-from gongzhu_jax.inference.belief import KIND, BeliefConfig, init_belief, load_belief, log_odds
 from gongzhu_jax.inference.constraints import constraints, opponents
-from gongzhu_jax.inference.likelihood import log_weights
+from gongzhu_jax.inference.correction import log_weights
 from gongzhu_jax.inference.sampling import sample
-from gongzhu_jax.network.registry import NetworkConfig, make
+from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import load_weights, save_weights
-from gongzhu_jax.players import cheat
+from gongzhu_jax.opponents import odds
+from gongzhu_jax.opponents.card_belief import KIND, BeliefConfig, init_belief, log_odds
+from gongzhu_jax.players import all_seeing
 from tests import beliefs, positions
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
@@ -41,9 +41,9 @@ def weights(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def record(tmp_path_factory) -> dict[str, Any]:
     """A finished game, as a line of a record file."""
-    match = play_match(random_player, random_player, 1, keep_records=True, batch=1)
+    match = play_match(random_player, random_player, 1, keep_states=True, batch=1)
     path = tmp_path_factory.mktemp("game") / "game.jsonl"
-    records.write(path, match.table.records()[:1])
+    records.write(path, match.seating.records()[:1])
     return json.loads(path.read_text())
 
 
@@ -70,7 +70,7 @@ def run_analyse(folder: Path, content: Any, weights: Path) -> tuple[int, Path]:
     (folder / "position.json").write_text(json.dumps(content))
     output = folder / "found"
     arguments = [str(folder / "position.json"), f"options.checkpoint={weights}"]
-    arguments += ["options.per_legal=1", "options.base=0", f"output={output}"]
+    arguments += ["options.search.per_legal=1", "options.search.base=0", f"output={output}"]
     return analyse.main(analyse.with_file(arguments)), output
 
 
@@ -144,7 +144,7 @@ def simple_players(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         return replace(chosen, name=name, config=sorted(options.items()))
 
     monkeypatch.setattr(players, "make", simple)
-    monkeypatch.setattr(cheat, "from_network", lambda *_: replace(high_player, name="cheat"))
+    monkeypatch.setattr(all_seeing, "from_network", lambda *_: replace(high_player, name="all"))
     monkeypatch.setattr(comparison, "PARTS", tmp_path / "parts")
 
 
@@ -173,7 +173,7 @@ def test_oracle_gap(tmp_path: Path, weights: Path) -> None:
     arguments = [f"output={out}", f"picture={picture}", f"checkpoint={weights}", *PLAY]
     assert oracle_gap.main([*arguments, "deals_of_most=4"]) == 0
     rows = json.loads(out.read_text())["result"]["rows"]
-    assert list(rows) == [oracle_gap.CHEAT, *oracle_gap.KINDS]
+    assert list(rows) == [oracle_gap.ALL_SEEING, *oracle_gap.PLAYERS]
     assert rows["256 uniform"]["deals"] == 4
     assert rows["256 uniform"]["over_first"]["mean"] == 0  # the same player here
     assert "over_first" not in rows[oracle_gap.FIRST]
@@ -202,7 +202,7 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
 @pytest.mark.slow
 def test_likelihood_by_draws_is_the_exact_one(tmp_path: Path) -> None:
     """Of a belief the sum over all deals is known; draws estimate it, whatever is weighed."""
-    config, params = load_belief(beliefs.save_small(tmp_path))
+    config, params = load_weights(beliefs.save_small(tmp_path), KIND)
     states = positions.random_states(3, [6, 21, 33, 41])
     views = positions.mover_views(states)
     numbers = log_odds(params, views, config)
@@ -227,23 +227,28 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     config = BeliefConfig(reader=8, width=8, blocks=1)
     belief = tmp_path / "belief.safetensors"
     save_weights(belief, config, init_belief(jax.random.key(0), config), {}, kind=KIND)
-    habits = beliefs.save_habits(tmp_path)
+    model = beliefs.save_opponent_model(tmp_path)
     out, picture = tmp_path / "quality.json", tmp_path / "quality.png"
-    arguments = [f"checkpoint={weights}", f"belief={belief}", f"habits={habits}", f"output={out}"]
+    arguments = [
+        f"checkpoint={weights}",
+        f"belief={belief}",
+        f"opponent_model={model}",
+        f"output={out}",
+    ]
     arguments += [
         f"picture={picture}",
-        "kinds=[raw]",
+        "players=[raw]",
         "scenarios=6",
-        "scenarios_of_habits=6",
+        "scenarios_of_opponent_model=6",
         "iec=[0.05]",
         "bayes=[0.1]",
     ]
-    arguments.append("temper=[1.0]")
+    arguments.append("belief_powers=[1.0]")
     assert belief_quality.main([*arguments, "deals=2", "batch=2"]) == 0
     assert picture.stat().st_size > 5000
     result = json.loads(out.read_text())["result"]
     names = ["uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"]
-    names += ["belief-habits, trust 0.7", "habits"]
+    names += ["belief-opponent-model, power 0.7", "opponent-model"]
     names += ["iec 0.05, every", "iec 0.05, important"]
     assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
     for row in result["rows"]:
@@ -255,7 +260,7 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
             assert row["effective_share"] == pytest.approx(1)
         if row["weights"] == "belief":
             assert abs(row["gain"]) < 1e-6  # untrained, all odds are even
-        if row["weights"] in ("belief", "habits"):
+        if row["weights"] in ("belief", "opponent-model"):
             rivals = [other for other in result["rows"] if other["stage"] == row["stage"]]
             for rival in ("iec", "bayes"):
                 best = max(r["gain"] for r in rivals if r["weights"].startswith(rival))

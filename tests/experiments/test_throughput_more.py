@@ -56,8 +56,11 @@ def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = dict(list(throughput_belief.PLAYERS.items())[::3])  # compiling takes most of the time
     monkeypatch.setattr(throughput_belief, "PLAYERS", two)
     monkeypatch.setattr(throughput_belief, "POSITIONS", 16)
-    files = {"belief": beliefs.save_small(tmp_path), "habits": beliefs.save_habits(tmp_path)}
-    small = {"draws": 2} | {name: str(path) for name, path in files.items()}
+    files = {
+        "belief": beliefs.save_small(tmp_path),
+        "opponent_model": beliefs.save_opponent_model(tmp_path),
+    }
+    small = {"scenarios.draws": 2} | {name: str(path) for name, path in files.items()}
     rows = _rows("belief", tmp_path, monkeypatch, options=small, decisions=(1,))
     assert [row["belief"] for row in rows] == list(two)
     assert rows[0]["slower"] == 0

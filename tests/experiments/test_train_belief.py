@@ -7,11 +7,11 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import export_weights, mixture, train_belief, train_habits
+from experiments import export_weights, mixture, train_belief, train_opponent_model
 from experiments.tracking import read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
-from gongzhu_jax.inference.belief import load_belief
-from gongzhu_jax.inference.habits import load_habits
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.opponents import card_belief, opponent_model
 
 TABLES = (
     *(
@@ -40,7 +40,7 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert run(whole, "epochs=4", "updates=2", "held_out_games=0") == 0
     rows = read_log(whole / "log.jsonl")
     assert [row["epoch"] for row in rows] == [1, 2, 3, 4]
-    config, params = load_belief(whole)
+    config, params = load_weights(whole, card_belief.KIND)
     assert config.width == 16
     assert np.isfinite(np.asarray(params["params"]["odds"]["bias"])).all()
 
@@ -92,8 +92,8 @@ def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     # With such a rate nothing is learnt, so the parameters are those it started from.
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6),
-        load_belief(file)[1],
-        load_belief(tmp_path / "more")[1],
+        load_weights(file, card_belief.KIND)[1],
+        load_weights(tmp_path / "more", card_belief.KIND)[1],
     )
     assert Checkpoints(tmp_path / "more").about(LAST, 1)["start"]["games"] == 16
     assert run(tmp_path / "other", *more, f"start={file}", "network.width=8") == 2
@@ -111,15 +111,15 @@ def test_log_is_json(tmp_path: Path) -> None:
     assert row["gain_stderr"] > 0
 
 
-def test_habits(tmp_path: Path) -> None:
-    run_habits = [f"directory={tmp_path}", *TABLES, "network.kinds=1", "network.rank=4"]
-    assert train_habits.main([*run_habits, "epochs=2", "updates=3", "evaluate_every=2"]) == 0
+def test_opponent_model(tmp_path: Path) -> None:
+    run_model = [f"directory={tmp_path}", *TABLES, "network.player_types=1", "network.rank=4"]
+    assert train_opponent_model.main([*run_model, "epochs=2", "updates=3", "evaluate_every=2"]) == 0
     row = read_log(tmp_path / "log.jsonl")[-1]
     assert abs(row["gain"]) < 1
-    config, params = load_habits(tmp_path)
-    assert (config.kinds, config.rank) == (1, 4)
+    config, params = load_weights(tmp_path, opponent_model.KIND)
+    assert (config.player_types, config.rank) == (1, 4)
     assert np.isfinite(np.asarray(params["params"]["summary"]["bias"])).all()
-    file = tmp_path / "habits.safetensors"
-    exported = [f"checkpoint={tmp_path / 'last' / '2'}", "kind=habits", f"output={file}"]
+    file = tmp_path / "model.safetensors"
+    exported = [f"checkpoint={tmp_path / 'last' / '2'}", "kind=opponent_model", f"output={file}"]
     assert export_weights.main(exported) == 0
-    assert load_habits(file)[0] == config
+    assert load_weights(file, opponent_model.KIND)[0] == config

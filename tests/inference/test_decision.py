@@ -14,12 +14,18 @@ import pytest
 from gongzhu_jax import network
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.view import PublicView, played_mask
+from gongzhu_jax.game.view import PublicView, legal_mask, played_mask
 from gongzhu_jax.inference import decision as decisions
-from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
-from gongzhu_jax.inference.decision import Decision, decide, decide_in, make_params
+from gongzhu_jax.inference.config import (
+    InferenceConfig,
+    ScenarioConfig,
+    WeightConfig,
+    make_params,
+)
+from gongzhu_jax.inference.constraints import opponents
+from gongzhu_jax.inference.correction import counted_slices
+from gongzhu_jax.inference.decision import Decision, decide, decide_in
 from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
-from gongzhu_jax.inference.likelihood import counted_slices
 from gongzhu_jax.inference.scenarios import Scenarios
 from gongzhu_jax.search import SearchConfig, network_policy_value, search
 from tests import positions
@@ -55,7 +61,7 @@ def _decided(params: Any, keys: jax.Array, views: PublicView, config: InferenceC
 
 
 def _legal(views: PublicView) -> np.ndarray:
-    return np.asarray(jax.jit(jax.vmap(decisions.legal_of_view))(views))
+    return np.asarray(jax.jit(jax.vmap(legal_mask))(views))
 
 
 # the parts
@@ -109,11 +115,13 @@ def test_believed_holders_by_hand() -> None:
 
 
 def test_the_true_deal_gives_the_search_with_open_hands(params, states, views) -> None:
-    config = InferenceConfig(weights=WeightConfig(weights="none"))
+    config = InferenceConfig(weights=WeightConfig(rule="none"))
     states = positions.take(states, np.arange(0, 48, 2))
     count = len(states.stage)
     keys = jax.random.split(jax.random.key(0), count)
-    truth = Scenarios(states.holder[:, None], jnp.ones((count, 1), bool), jnp.zeros((count, 1)))
+    holder = states.holder[:, None]
+    opponent = jax.vmap(opponents)(views, holder)
+    truth = Scenarios(opponent, holder, jnp.ones((count, 1), bool), jnp.zeros((count, 1)))
     found = jax.jit(lambda p: decide_in(make_params(p, config), keys, views, truth, NET, config))(
         params
     )
@@ -198,7 +206,9 @@ def test_order_of_games_does_not_matter(params, keys, views, decided) -> None:
 def test_number_of_games_does_not_matter(params, keys, views) -> None:
     # Small chunks, so that games share them in different ways; no tree, for speed.
     config = InferenceConfig(
-        ScenarioConfig("uniform", draws=3), WeightConfig(chunk=8), SearchConfig(0, 1, chunk=8)
+        ScenarioConfig(stratified=False, draws=3),
+        WeightConfig(chunk=8),
+        SearchConfig(0, 1, chunk=8),
     )
     together = _decided(params, keys[:8], positions.take(views, np.arange(8)), config)
     for rows in (np.arange(3, 4), np.arange(5, 8)):

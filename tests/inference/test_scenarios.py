@@ -175,8 +175,8 @@ def test_unused_places_are_marked(views, drawn) -> None:
 
 def test_no_possible_deal_leaves_nothing_valid(views) -> None:
     nobody_may = views.replace(voids=jnp.ones_like(views.voids))
-    for sampler in ("stratified", "uniform"):
-        found = _draw(0, nobody_may, sampler=sampler)
+    for stratified in (True, False):
+        found = _draw(0, nobody_may, stratified=stratified)
         assert not np.any(found.valid)
         assert np.all(found.log_weight == -np.inf)
 
@@ -299,8 +299,8 @@ def test_other_numbers_of_key_cards(views, count: int, draws: int) -> None:
     assert seen_three or count < 3
 
 
-def test_uniform_draws_are_those_of_the_sampler(views) -> None:
-    found = _draw(0, views, sampler="uniform")
+def test_uniform_draws_are_those_of_sampling(views) -> None:
+    found = _draw(0, views, stratified=False)
     assert found.holder.shape == (len(RECORDS), DRAWS, 52)
     assert np.all(found.valid)
     # One over the chance of each draw: the number of deals.
@@ -315,18 +315,21 @@ def test_uniform_draws_are_those_of_the_sampler(views) -> None:
 @pytest.mark.parametrize(
     ("part", "options", "message"),
     [
-        (ScenarioConfig, {"sampler": "all"}, "sampler must be one of uniform, stratified"),
+        (ScenarioConfig, {"proposal": "all"}, "proposal must be one of uniform"),
         (ScenarioConfig, {"stratum_weights": "none"}, "stratum_weights must be one of"),
-        (ScenarioConfig, {"draws": 0, "sampler": "uniform"}, "draws must be at least 1"),
-        (ScenarioConfig, {"key_cards": -1}, "key_cards and temper at least 0"),
+        (ScenarioConfig, {"draws": 0, "stratified": False}, "draws must be at least 1"),
+        (ScenarioConfig, {"key_cards": -1}, "key_cards and proposal_power at least 0"),
         (ScenarioConfig, {"draws": 8}, "up to 9 strata, so draws must be at least 9, not 8"),
         (ScenarioConfig, {"key_cards": 3}, "draws must be at least 27"),
-        (WeightConfig, {"weights": "paper"}, "weights must be one of none, iec, bayes"),
+        (ScenarioConfig, {"proposal_power": float("nan")}, "proposal_power at least 0"),
+        (WeightConfig, {"rule": "paper"}, "rule must be one of none, iec, bayes"),
         (WeightConfig, {"factor": "linear"}, "factor must be one of"),
         (WeightConfig, {"regret": "none"}, "regret must be one of"),
         (WeightConfig, {"inputs": "perfect"}, "inputs must be one of"),
         (WeightConfig, {"slices": "all"}, "slices must be one of"),
-        (WeightConfig, {"beta": -0.1}, "beta and temper must be >= 0"),
+        (WeightConfig, {"beta": -0.1}, "beta, rule_power and belief_power must be >= 0"),
+        (WeightConfig, {"rule_power": float("nan")}, "rule_power and belief_power must be >= 0"),
+        (WeightConfig, {"belief_power": -1.0}, "rule_power and belief_power must be >= 0"),
         (WeightConfig, {"min_rank": 1}, "min_rank from 2 to 14"),
         (WeightConfig, {"min_rank": 15}, "min_rank from 2 to 14"),
         (WeightConfig, {"chunk": 0}, "chunk >= 1"),
@@ -339,10 +342,11 @@ def test_bad_settings(part: type, options: dict[str, Any], message: str) -> None
 
 def test_defaults_are_those_of_the_paper() -> None:
     config = InferenceConfig()
-    assert config.scenarios == ScenarioConfig("stratified", 9, 2, "equal")
-    assert (config.weights.weights, config.weights.beta) == ("iec", 0.015)
+    assert config.scenarios == ScenarioConfig("uniform", 1.0, True, 9, 0, 2, "equal")
+    assert (config.weights.rule, config.weights.beta) == ("iec", 0.015)
+    assert (config.weights.rule_power, config.weights.belief_power) == (1, 0)
     assert (config.weights.factor, config.weights.regret) == ("exponential", "all")
     assert (config.weights.min_rank, config.weights.suit_rule) == (8, True)
     assert isinstance(config.search, SearchConfig)
     assert (config.search.base, config.search.per_legal) == (10, 2)
-    assert ScenarioConfig(sampler="uniform", draws=1).draws == 1
+    assert ScenarioConfig(stratified=False, draws=1).draws == 1

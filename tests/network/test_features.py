@@ -7,7 +7,7 @@ from hypothesis import given
 
 from gongzhu_jax.game import env, view
 from gongzhu_jax.game.replay import replay
-from gongzhu_jax.game.view import pad_plays
+from gongzhu_jax.game.view import pad_plays, with_deal
 from gongzhu_jax.network import features
 from tests.game.random_games import SEEDS, examples, random_states
 from tests.oracle import features as oracle
@@ -22,7 +22,7 @@ encode_averaged = jax.jit(jax.vmap(features.encode_averaged))
 @jax.jit
 @jax.vmap
 def encode_own_view(state, holder):
-    return features.encode_view(view(state, env.player_to_move(state)), holder)
+    return features.encode(with_deal(view(state, env.player_to_move(state)), holder))
 
 
 def test_golden_vectors() -> None:

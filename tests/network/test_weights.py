@@ -4,13 +4,23 @@ import json
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from gongzhu_jax import opponents  # noqa: F401, which registers its networks
 from gongzhu_jax.errors import CheckpointError
-from gongzhu_jax.network.registry import NetworkConfig, make
-from gongzhu_jax.network.weights import about_weights, load_weights, save_weights
+from gongzhu_jax.network.policy_value import NetworkConfig, make
+from gongzhu_jax.network.weights import (
+    KINDS,
+    POLICY_VALUE,
+    about_weights,
+    load_weights,
+    relabel,
+    save_weights,
+)
 
 SMALL = NetworkConfig("compact", stem=8, width=4, blocks=1)
 
@@ -59,3 +69,34 @@ def test_missing_and_foreign_files(tmp_path: Path) -> None:
     save_file({"x": np.zeros(3)}, tmp_path / "old.safetensors", header)
     with pytest.raises(CheckpointError, match="rules gongzhu-0"):
         load_weights(tmp_path / "old.safetensors")
+
+
+def test_relabelled_files_are_of_the_present_kind(tmp_path: Path, params) -> None:
+    """A file that was made when its kind and a field had other names."""
+    path, converted = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
+    save_weights(path, SMALL, params, {"games": 7})
+    with safe_open(path, "np") as file:
+        header = dict(file.metadata())
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    fields = json.loads(header["network"])
+    fields["units"] = fields.pop("width")
+    save_file(arrays, path, {**header, "kind": "first_name", "network": json.dumps(fields)})
+    with pytest.raises(CheckpointError, match="another kind: first_name"):
+        load_weights(path)
+    with pytest.raises(CheckpointError, match="another version"):
+        relabel(path, converted, POLICY_VALUE, {})
+    relabel(path, converted, POLICY_VALUE, {"units": "width"})
+    config, loaded = load_weights(converted)
+    assert config == SMALL
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=2e-3), loaded, params)
+    assert about_weights(converted) == {"games": 7}
+
+
+def test_every_kind_is_shipped() -> None:
+    assert list(KINDS) == ["policy_value", "belief", "opponent_model"]
+    for kind in KINDS.values():
+        config, params = load_weights(None, kind)
+        assert isinstance(config, kind.config_type)
+        shape = jax.eval_shape(lambda key, c=config, k=kind: k.init(key, c), jax.random.key(0))
+        assert jax.tree.map(jnp.shape, params) == jax.tree.map(jnp.shape, shape)
+        assert kind.description

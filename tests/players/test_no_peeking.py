@@ -15,8 +15,8 @@ from tests import beliefs, positions
 STAGES = (1, 6, 15, 20, 30, 35, 44)
 REDEALS = 3
 CHEAP = {
-    "raw": {"draws": 2},
-    "scrofa-strong": {"draws": 2, "candidates": 4},
+    "raw": {"scenarios.draws": 2},
+    "scrofa-strong": {"scenarios.draws": 2, "scenarios.candidates": 4},
     "openspiel-ismcts": {"simulations": 5},
 }
 """Options that make a player fast; its strength does not matter here."""
@@ -53,18 +53,28 @@ def redealt():
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("learned")
-    return {"belief": beliefs.save_small(folder), "habits": beliefs.save_habits(folder)}
+    return {
+        "belief": beliefs.save_small(folder),
+        "opponent_model": beliefs.save_opponent_model(folder),
+    }
 
 
 @pytest.mark.parametrize(
-    ("sampler", "weights"), [("uniform", "belief-habits"), ("stratified-belief", "belief")]
+    ("scenarios", "weights"),
+    [
+        (
+            {"stratified": False},
+            {"rule": "opponent-model", "rule_power": 0.5, "belief_power": 0.5},
+        ),
+        ({"proposal": "belief"}, {"rule": "none", "belief_power": 1.0}),
+    ],
 )
-def test_hidden_cards_do_not_matter_to_what_is_learned(sampler, weights, redealt, learned):
+def test_hidden_cards_do_not_matter_to_what_is_learned(scenarios, weights, redealt, learned):
     net = network.make(network.NetworkConfig(width=8, blocks=1, stem=8))
-    options: dict[str, Any] = {"draws": 9, "base": 0, "per_legal": 1, **learned}
+    options: dict[str, Any] = {"search": {"base": 0, "per_legal": 1}, **learned}
     params = net.init(jax.random.key(0))
     player = players.from_network(
-        "scrofa", net.config, params, sampler=sampler, weights=weights, **options
+        "scrofa", net.config, params, scenarios=scenarios, weights=weights, **options
     )
     _check(player, redealt)
 

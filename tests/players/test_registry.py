@@ -7,7 +7,7 @@ import pytest
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.view import check_view, legal_mask
 from gongzhu_jax.game.view import view as view_of
 from tests import positions
 
@@ -43,17 +43,17 @@ def test_unknown_names_are_listed():
 
 @pytest.mark.parametrize("samples", [0, -1, 2.5, "20", True, None])
 def test_impossible_options(samples):
-    with pytest.raises(PlayerError, match="samples must be a whole number"):
+    with pytest.raises(ConfigError, match="samples must be"):
         players.make("greed", samples=samples)
 
 
 @pytest.mark.parametrize(
     ("name", "option"),
     [
-        ("raw", {"draws": "many"}),
-        ("scrofa", {"beta": "x"}),
-        ("scrofa", {"suit_rule": 1}),
-        ("scrofa", {"per_legal": 1.5}),
+        ("raw", {"scenarios.draws": "many"}),
+        ("scrofa", {"weights.beta": "x"}),
+        ("scrofa", {"weights.suit_rule": 1}),
+        ("scrofa", {"search.per_legal": 1.5}),
         ("policy", {"draws": None}),
     ],
 )
@@ -63,7 +63,7 @@ def test_options_of_another_type(name, option):
 
 
 def test_whole_numbers_are_numbers():
-    by_int, by_float = (players.make("scrofa", beta=beta) for beta in (0, 0.0))
+    by_int, by_float = (players.make("scrofa", weights={"beta": beta}) for beta in (0, 0.0))
     assert by_int.config == by_float.config
     assert repr(by_int.config) == repr(by_float.config)  # by which matches are kept
     assert by_int.act_batch is by_float.act_batch
@@ -72,7 +72,7 @@ def test_whole_numbers_are_numbers():
 @pytest.mark.parametrize("name", ["random", "if"])
 def test_one_view(name):
     view = positions.take(positions.random_views(0, [5]), 0)
-    card = players.make(name).act(jax.random.key(0), view)
+    card = players.make(name).act(view, jax.random.key(0))
     assert card.dtype == "int8"
     assert legal_mask(view)[card]
 
@@ -93,18 +93,44 @@ def _with(view, **changes):
         (lambda v: {"seat": np.int8(9)}, DealError, "seat must be a seat"),
     ],
 )
-def test_a_wrong_history_is_an_error(change, error, message):
+def test_a_view_with_a_wrong_history_is_an_error(change, error, message):
     view = positions.take(positions.random_views(0, [5]), 0)
     with pytest.raises(error, match=message):
-        players.make("random").act(jax.random.key(0), _with(view, **change(view)))
+        check_view(_with(view, **change(view)))
 
 
 def test_only_the_seat_to_move_is_asked():
     states = positions.random_states(0, [5])
     state = positions.take(states, 0)
     other = view_of(state, (env.player_to_move(state) + 1) % 4)
-    with pytest.raises(DealError, match="is not to move"):
+    with pytest.raises(PlayerError, match="it is the turn of seat"):
         players.make("random").act(other)
+    with pytest.raises(DealError, match="is not to move"):
+        check_view(other)
+
+
+def test_nested_and_dotted_options_are_the_same():
+    nested = players.make("scrofa", scenarios={"draws": 18}, weights={"beta": 0.1})
+    dotted = players.make("scrofa", **{"scenarios.draws": 18, "weights.beta": 0.1})
+    assert nested.config == dotted.config
+    assert (nested.config.scenarios.draws, nested.config.weights.beta) == (18, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scenario.draws": 9}, "has no option 'scenario'; there are scenarios, weights, search"),
+        ({"draws": 9}, "has no option 'draws'; there are scenarios, weights, search, checkpoint"),
+        ({"scenarios.beta": 9}, "no option 'scenarios.beta'; there are scenarios.proposal, "),
+        ({"weights": {"draws": 9}}, "no option 'weights.draws'; there are weights.rule, "),
+        ({"weights": "iec"}, "'weights' is a group of options, weights.rule"),
+        ({"weights.beta": 1, "weights": {"beta": 2}}, "option 'weights.beta' is set twice"),
+        ({"weights.beta.x": 1}, "weights.beta must be of type float"),
+    ],
+)
+def test_options_that_do_not_exist_at_their_level(options, message):
+    with pytest.raises((PlayerError, ConfigError), match=message):
+        players.make("scrofa", **options)
 
 
 def test_no_closed_form_is_said_so():

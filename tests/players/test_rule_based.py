@@ -8,7 +8,7 @@ from scipy import stats
 from gongzhu_jax import players
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.view import legal_mask
-from gongzhu_jax.players import rule_based, uniform
+from gongzhu_jax.players import random, rule_based
 from tests import positions
 from tests.oracle.data import load
 
@@ -73,7 +73,7 @@ def test_chance_has_the_stated_frequencies(views, probabilities):
     chance = np.array([i for i, record in enumerate(RECORDS) if record["random"]][::2])
 
     def act(key, view):
-        return uniform.draw_card(key, rule_based.probabilities(view))
+        return random.draw_card(key, rule_based.probabilities(view))
 
     _check_frequencies(act, positions.take(views, chance), probabilities[chance])
 
@@ -82,19 +82,19 @@ def test_random_is_uniform_over_the_legal_cards():
     stages = [stage for stage in range(0, 44, 3) for _ in range(3)]
     views = positions.random_views(3, stages)
     legal = np.asarray(jax.jit(jax.vmap(legal_mask))(views))
-    probabilities = np.asarray(jax.jit(jax.vmap(uniform.probabilities))(views))
+    probabilities = np.asarray(jax.jit(jax.vmap(random.probabilities))(views))
     np.testing.assert_allclose(probabilities, legal / legal.sum(axis=1, keepdims=True), rtol=1e-6)
     choice = legal.sum(axis=1) > 1
 
     def act(key, view):
-        return uniform.draw_card(key, uniform.probabilities(view))
+        return random.draw_card(key, random.probabilities(view))
 
     _check_frequencies(act, positions.take(views, choice), probabilities[choice])
 
 
 def test_probabilities_of_the_players(views):
     view = positions.take(views, 0)
-    for name, module in (("random", uniform), ("if", rule_based)):
+    for name, module in (("random", random), ("if", rule_based)):
         found = jax.jit(players.make(name).probabilities)(view)
         np.testing.assert_array_equal(found, jax.jit(module.probabilities)(view))
         assert found.dtype == np.float32

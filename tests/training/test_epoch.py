@@ -218,7 +218,7 @@ def test_minibatches_that_do_not_divide_over_the_devices() -> None:
         (TrainingConfig, {"learner": LearnerConfig(minibatch=60)}, "minibatches of 60"),
         (TrainingConfig, {"epochs": 0}, "at least 1 epoch"),
         (SelfPlayConfig, {"games": 0}, "games"),
-        (SelfPlayConfig, {"exploration": 1.5}, "exploration"),
+        (SelfPlayConfig, {"random_play": 1.5}, "random_play"),
         (SelfPlayConfig, {"td_lambda": -0.1}, "td_lambda"),
         (SelfPlayConfig, {"blunder": -1.0}, "blunder"),
         (LearnerConfig, {"review": 0}, "review"),

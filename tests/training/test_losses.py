@@ -167,11 +167,11 @@ def test_loss_of_a_minibatch(kind: str) -> None:
     outputs = _apply(params(), batch.state)
     logits, value = (np.asarray(leaf, float) for leaf in outputs)
     masked = logits * legal
-    log_share = masked - np.log(np.exp(masked).sum(1, keepdims=True))
+    log_policy = masked - np.log(np.exp(masked).sum(1, keepdims=True))
     target = np.asarray(batch.policy, float)
     with np.errstate(divide="ignore"):
         log_target = np.where(target > 0, np.log(target), 0.0)
-    kl = np.sum(target * (log_target - log_share), axis=1)
+    kl = np.sum(target * (log_target - log_policy), axis=1)
     error = value - np.asarray(batch.value, float)
     expected_error = np.abs(error).mean() if kind == "absolute" else np.sqrt((error**2).mean())
     policy = kl[np.asarray(batch.searched)].mean()

@@ -21,7 +21,7 @@ WEIGHTS = (np.random.default_rng(3).integers(-80, 81, features.SIZE) / 8).astype
 
 TREE = SearchConfig()
 RAW = SearchConfig(per_legal=1, search_forced=True, chunk=64)
-EXPLORING = SelfPlayConfig(exploration=0.25)
+EXPLORING = SelfPlayConfig(random_play=0.25)
 OUTCOMES = SelfPlayConfig(td_lambda=1.0)
 
 
@@ -141,12 +141,12 @@ def test_targets_of_the_outcome(outcomes: Played) -> None:
 
 
 def test_the_best_card_is_played(outcomes: Played) -> None:
-    """Without exploration; the policy target orders the cards as Q does."""
+    """Without random cards; the policy target orders the cards as Q does."""
     for (g, t), _ in outcomes.rows():
         shares = outcomes.positions.policy[g, t]
         _, card = outcomes.games[g][52].plays[t]
         assert shares[card] == shares.max()
-    assert outcomes.stats.explored == 0
+    assert outcomes.stats.random_plays == 0
 
 
 def test_a_game_is_its_number_and_key(exploring: Played) -> None:
@@ -158,12 +158,12 @@ def test_a_game_is_its_number_and_key(exploring: Played) -> None:
     assert other.games[0][0].owners != pair.games[0][0].owners
 
 
-def test_exploration_rate(exploring: Played) -> None:
+def test_rate_of_random_cards(exploring: Played) -> None:
     """A quarter of the cards is drawn from the legal ones, the best among them."""
-    rate = EXPLORING.exploration
+    rate = EXPLORING.random_play
     runs = [exploring, *(play(seed, range(GAMES), TREE, EXPLORING) for seed in (11, 12))]
     plays = len(runs) * GAMES * 52
-    explored = sum(int(run.stats.explored) for run in runs)
+    explored = sum(int(run.stats.random_plays) for run in runs)
     assert abs(explored - rate * plays) < 4 * np.sqrt(plays * rate * (1 - rate))
 
     expected = variance = found = 0.0

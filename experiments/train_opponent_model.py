@@ -1,0 +1,30 @@
+"""Trains the opponent model: `python -m experiments.train_opponent_model`.
+
+Games of a mixture of players, from which the network learns how players of each type play from the
+hands they hold. The log has the loss, the mean of minus log probability of the cards played, and at
+intervals `gain`: how much better than a uniform policy it does on held-out games of a player type
+that is not in the mixture, in nats per play, without being told who is of which type. Stops cleanly
+and goes on as `experiments.train` does.
+"""
+
+import sys
+from dataclasses import dataclass, field
+
+from experiments.cli import DONE, command
+from experiments.mixture import MixtureSettings, run_training
+from gongzhu_jax.opponents.opponent_model import KIND, OpponentModelConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOpponentModelSettings(MixtureSettings):
+    network: OpponentModelConfig = field(default_factory=OpponentModelConfig)
+
+
+@command("train_opponent_model", TrainOpponentModelSettings)
+def main(settings: TrainOpponentModelSettings, line: str) -> int:
+    run_training(settings, settings.network, KIND, line)
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

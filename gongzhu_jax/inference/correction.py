@@ -1,0 +1,150 @@
+"""Correction factors: weights of scenarios by IEC and by the naive Bayes product (section 5).
+
+A slice is one play of the history. In a scenario its actor's hand at that moment is known, so the
+policy network says how much the actor gave away with the card: its regret. Axes: B decisions,
+N scenarios each.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gongzhu_jax import ragged
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
+from gongzhu_jax.game.view import PublicView, with_deal
+from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, WeightConfig
+from gongzhu_jax.inference.registry import RULES, LogWeights
+from gongzhu_jax.inference.scenarios import Scenarios
+from gongzhu_jax.network.features import encode, encode_averaged
+from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
+
+SMALLEST_FACTOR = 0.1
+"""The lower bound of the "clipped" factor."""
+LOWEST_RANK = 2
+"""The number that players call the rank of a two."""
+
+
+def counted_slices(view: PublicView, config: WeightConfig) -> jax.Array:
+    """Which plays of the history count for the viewer's decision, bool[52]."""
+    card = jnp.maximum(view.plays, 0)
+    by_others = (view.plays >= 0) & (view.seats != view.seat)
+    if config.slices == "every":
+        return by_others
+    high = jnp.asarray(RANK)[card] + LOWEST_RANK >= config.min_rank
+    lead = view.trick[0]
+    of_suit = (lead < 0) | (card // NUM_RANKS == lead // NUM_RANKS)
+    return by_others & high & (of_suit | (not config.suit_rule))
+
+
+def slice_log_factor(
+    logits: jax.Array,
+    state: env.GameState,
+    card: jax.Array,
+    beta: jax.Array | float,
+    config: WeightConfig,
+) -> jax.Array:
+    """log of the factor by which a play of `card` at `state` changes a scenario's weight."""
+    legal = env.legal_mask(state)
+    q = logits / POLICY_SHARPNESS
+    if config.rule == "bayes":
+        scaled = jnp.where(legal, beta * q, -jnp.inf)
+        return jax.nn.log_softmax(scaled)[card]
+    compared = (
+        legal & (jnp.asarray(SUIT) == card // NUM_RANKS) if config.regret == "suit" else legal
+    )
+    regret = jnp.max(jnp.where(compared, q, -jnp.inf)) - q[card]
+    if config.factor == "clipped":
+        return jnp.log(jnp.maximum(1 - beta * regret, SMALLEST_FACTOR))
+    return -beta * regret
+
+
+def log_weights(
+    params: Any,
+    views: PublicView,
+    holder: jax.Array,
+    beta: jax.Array,
+    network: Network,
+    config: WeightConfig,
+    active: jax.Array | None = None,
+) -> LogWeights:
+    """Log weights by IEC, or by the Bayes product, of B x N scenarios.
+
+    Args:
+      views: [B].
+      holder: [B, N, 52], the scenarios.
+      beta: traced, in place of the number in `config`, so that a sweep compiles once.
+      active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
+    """
+    counts = jax.vmap(counted_slices, (0, None))(views, config)
+
+    def factor(logits, before, card, decision, stage):
+        return slice_log_factor(logits, before, card, beta, config)
+
+    return LogWeights(*sum_slices(params, views, holder, counts, factor, network, config, active))
+
+
+def no_weights(params, views, scenarios: Scenarios, active, network, config) -> LogWeights:
+    """The rule "none": the history says nothing."""
+    return LogWeights(jnp.zeros(scenarios.valid.shape))
+
+
+def correct(
+    params: InferenceParams,
+    views: PublicView,
+    scenarios: Scenarios,
+    active: jax.Array,
+    network: Network,
+    config: InferenceConfig,
+) -> LogWeights:
+    """The rules "iec" and "bayes"."""
+    return log_weights(
+        params.network, views, scenarios.holder, params.beta, network, config.weights, active
+    )
+
+
+RULES |= {"none": no_weights, "iec": correct, "bayes": correct}
+
+
+def sum_slices(
+    params: Any,
+    views: PublicView,
+    holder: jax.Array,
+    counts: jax.Array,
+    factor: Callable[..., jax.Array],
+    network: Network,
+    config: WeightConfig,
+    active: jax.Array | None = None,
+    shape: tuple[int, ...] = (),
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The sum over slices of a log factor, float32[B, N, *shape]; the slices that count, and those
+    given to the network.
+
+    Args:
+      counts: bool[B, 52], the slices that count.
+      factor: `(logits, state before the play, card, decision, stage) -> float32[*shape]`.
+      config: its inputs and chunk are used.
+    """
+    batch, draws = holder.shape[:2]
+    # Stages of the slices that count come first; a decision's scenarios share them.
+    stages = jnp.argsort(~counts, axis=1, stable=True)
+    encoder = encode_averaged if config.inputs == "averaged" else encode
+
+    def evaluate(total, row, number, live):
+        decision, scenario = row // draws, row % draws
+        stage = stages[decision, number]
+        view = jax.tree.map(lambda leaf: leaf[decision], views)
+        before = jax.vmap(env.rewind)(jax.vmap(with_deal)(view, holder[decision, scenario]), stage)
+        card = jnp.take_along_axis(view.plays, stage[:, None], axis=1)[:, 0]
+        logits, _ = network.apply(params, jax.vmap(encoder)(before))
+        log_factor = jax.vmap(factor)(logits, before, card, decision, stage)
+        return total.at[jnp.where(live, decision, batch), scenario].add(log_factor, mode="drop")
+
+    slices = jnp.broadcast_to(jnp.sum(counts, axis=1, keepdims=True), (batch, draws))
+    if active is not None:
+        slices = jnp.where(active, slices, 0)
+    start = jnp.zeros((batch, draws, *shape))
+    total, evaluated = ragged.loop(slices.reshape(-1), config.chunk, evaluate, start)
+    return total, jnp.sum(slices), evaluated

@@ -1,0 +1,77 @@
+"""Proposals, which draw scenarios, and weighting rules, which judge them, by name.
+
+This package registers the paper's; `gongzhu_jax.opponents` registers those that need a network of
+its own. Axes: B decisions, N scenarios each.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import jax
+
+from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.inference.constraints import Constraints
+from gongzhu_jax.network.policy_value import Network
+
+if TYPE_CHECKING:
+    from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
+    from gongzhu_jax.inference.scenarios import Scenarios
+
+Table = Any
+"""All deals under some constraints, in the form from which a proposal draws."""
+
+
+class Proposal(Protocol):
+    """A distribution over the deals that agree with a view, from which scenarios are drawn."""
+
+    def log_odds(self, params: "InferenceParams", views: PublicView) -> jax.Array | None:
+        """What the distributions of B decisions depend on beside the constraints, or None."""
+        ...
+
+    def table(self, known: Constraints, log_odds: jax.Array | None) -> Table:
+        """The distribution under `known` for the `log_odds` of one decision."""
+        ...
+
+    def is_feasible(self, table: Table) -> jax.Array:
+        """Whether there is a deal at all, bool."""
+        ...
+
+    def draw(self, key: jax.Array, table: Table, n: int) -> tuple[jax.Array, jax.Array]:
+        """The opponent who gets each card in `n` independent deals, int8[n, 52], and the log
+        probability of each deal, [n]."""
+        ...
+
+    def log_density(self, log_odds: jax.Array | None, opponent: jax.Array) -> jax.Array:
+        """The log probability of deals [..., 52] up to a constant of the decision."""
+        ...
+
+
+class LogWeights(NamedTuple):
+    """What a rule says of scenarios, and what it cost."""
+
+    log_weight: jax.Array  # [B, N] float32, up to a constant of the decision
+    demanded: jax.Array | int = 0  # evaluations of the playing network that the rule asks for
+    evaluated: jax.Array | int = 0  # evaluations made, with the padding of batches
+
+
+class WeightingRule(Protocol):
+    """How likely the history is in each scenario."""
+
+    def __call__(
+        self,
+        params: "InferenceParams",
+        views: PublicView,
+        scenarios: "Scenarios",
+        active: jax.Array,
+        network: Network,
+        config: "InferenceConfig",
+    ) -> LogWeights:
+        """The log weights of the scenarios of B decisions.
+
+        Args:
+          active: bool[B, N]; what is said of other scenarios is not read.
+        """
+        ...
+
+
+PROPOSALS: dict[str, Proposal] = {}
+RULES: dict[str, WeightingRule] = {}

@@ -1,0 +1,53 @@
+"""Settings of a training on games of a mixture: of the belief or of the opponent model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.opponents.card_belief import BeliefConfig
+from gongzhu_jax.opponents.opponent_model import OpponentModelConfig
+
+MixtureNetwork = BeliefConfig | OpponentModelConfig
+"""What is learnt: who holds what, or who plays how."""
+
+
+@dataclass(frozen=True)
+class MixtureTrainingConfig:
+    """A whole run; everything that its result depends on, but for the players' weights."""
+
+    epochs: int = 300
+    seed: int = 0
+    network: MixtureNetwork = field(default_factory=BeliefConfig)
+    games: int = 128  # new games per epoch
+    window: int = 65536  # games kept to learn from
+    updates: int = 48  # steps of the optimiser per epoch
+    minibatch: int = 512  # positions per update
+    positions: int = 16  # positions of each game in a minibatch
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 2e-5  # reached by cosine decay at the last epoch
+    average: float = 0.998  # decay per update of the averaged parameters that are used
+    # Player to its share of the seats, and the options of those that have any.
+    mixture: Mapping[str, float] = field(default_factory=lambda: {"greed": 1.0})
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    start: str | None = None  # digest of the parameters it starts from; None: random ones
+
+    def __post_init__(self) -> None:
+        if min(self.epochs, self.games, self.updates, self.minibatch, self.positions) < 1:
+            raise ConfigError("epochs, games, updates, minibatch and positions must be at least 1")
+        if self.minibatch % self.positions:
+            raise ConfigError("minibatch must be a multiple of the positions of each game")
+        if self.window < self.games or self.window % self.games:
+            raise ConfigError("window must be a multiple of the games per epoch")
+        if not 0 < self.final_learning_rate <= self.learning_rate:
+            raise ConfigError("learning rates must satisfy 0 < final <= first")
+        if not 0 <= self.average < 1:
+            raise ConfigError("average lies in 0..1")
+        if not self.mixture or min(self.mixture.values()) <= 0:
+            raise ConfigError("mixture needs players with positive shares")
+        network = self.network
+        if isinstance(network, OpponentModelConfig) and network.player_types != len(self.mixture):
+            raise ConfigError(
+                f"an opponent model of {network.player_types} player types cannot be learnt from a "
+                f"mixture of {len(self.mixture)}"
+            )

@@ -1,0 +1,73 @@
+"""Learning by maximum likelihood: of the true hidden hands, or of the cards played. Axes: G games
+of a minibatch, K positions of each, as the players to move saw them."""
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax.sharding import Mesh, PartitionSpec
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.opponent_training.config import MixtureTrainingConfig
+from gongzhu_jax.opponent_training.losses import init_network, nll, random_stages
+from gongzhu_jax.runtime import GAMES, usual_promotion
+from gongzhu_jax.training.learner import Learner, mean_over
+
+
+def _optimiser(config: MixtureTrainingConfig) -> optax.GradientTransformation:
+    rate = optax.cosine_decay_schedule(
+        config.learning_rate,
+        config.epochs * config.updates,
+        alpha=config.final_learning_rate / config.learning_rate,
+    )
+    return optax.adam(rate)
+
+
+def init_learner(config: MixtureTrainingConfig) -> Learner:
+    params = init_network(jax.random.key(config.seed), config.network)
+    # A copy: the two are donated separately.
+    average = jax.tree.map(jnp.copy, params)
+    return Learner(params, average, _optimiser(config).init(params["params"]))
+
+
+def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
+    """`(learner, games, filled, key) -> (learner, loss)`: the updates of one epoch."""
+    in_minibatch = config.minibatch // config.positions  # games
+    if in_minibatch % mesh.size:
+        raise ConfigError(
+            f"minibatches of {in_minibatch} games do not divide over {mesh.size} devices"
+        )
+    share = in_minibatch // mesh.size
+    optimiser = _optimiser(config)
+
+    def loss(trained, games, stages):
+        nll_of_each, _, count = nll({"params": trained}, games, stages, config.network)
+        # Over the whole minibatch, so that the number of devices does not matter.
+        return jax.lax.pmean(jnp.sum(nll_of_each), GAMES) / jax.lax.pmean(jnp.sum(count), GAMES)
+
+    def on_device(learner: Learner, games, filled, key):
+        first = jax.lax.axis_index(GAMES) * share
+
+        def update(number, carry):
+            learner, total = carry
+            game_key, stage_key = jax.random.split(jax.random.fold_in(key, number))
+            rows = jax.random.randint(game_key, (in_minibatch,), 0, filled)
+            stages = random_stages(stage_key, in_minibatch, config.positions)
+            rows, stages = (jax.lax.dynamic_slice_in_dim(x, first, share) for x in (rows, stages))
+            chosen = jax.tree.map(lambda leaf: leaf[rows], games)
+            trained = learner.params["params"]
+            value, gradients = jax.value_and_grad(loss)(trained, chosen, stages)
+            gradients = mean_over(gradients, GAMES)
+            with usual_promotion():
+                changes, state = optimiser.update(gradients, learner.optimiser, trained)
+            params = {"params": optax.apply_updates(trained, changes)}
+            average = optax.incremental_update(params, learner.average, 1 - config.average)
+            return Learner(params, average, state), total + value
+
+        learner, total = jax.lax.fori_loop(0, config.updates, update, (learner, jnp.float32(0)))
+        return learner, total / config.updates
+
+    one = PartitionSpec()
+    sharded = jax.shard_map(
+        on_device, mesh=mesh, in_specs=(one,) * 4, out_specs=(one, one), check_vma=False
+    )
+    return jax.jit(sharded, donate_argnums=0)

@@ -1,0 +1,53 @@
+"""Games of a mixture of players, so that what is learnt holds against players of other types."""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+from jax.sharding import Mesh
+
+from gongzhu_jax.evaluation.games import play_games
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_SEATS
+from gongzhu_jax.players.protocol import Player
+
+
+class MixtureGames(struct.PyTreeNode):
+    """G finished games, and who played them."""
+
+    states: env.GameState  # [G]
+    player_type: jax.Array  # [G, 4] int8, the player of the mixture at each seat
+
+
+def play_mixture(
+    seed: Sequence[int],
+    count: int,
+    players: Sequence[Player],
+    shares: Sequence[float],
+    mesh: Mesh,
+    chunk: int | None = None,
+) -> MixtureGames:
+    """`count` games, on the devices. In half of them partners are of one player type, in the others
+    every seat is drawn for itself."""
+    random = np.random.default_rng(list(seed))
+    p = np.asarray(shares, np.float64) / np.sum(shares)
+    seats = random.choice(len(players), (count, NUM_SEATS), p=p)
+    as_teams = random.random(count) < 0.5
+    seats = np.where(as_teams[:, None], seats[:, [0, 1, 0, 1]], seats)
+    key = jax.random.key(int(random.integers(2**31)))
+    deals = _deal(jax.random.split(jax.random.fold_in(key, 0), count))
+    keys = jax.random.split(jax.random.fold_in(key, 1), count)
+    played = play_games(
+        *(players, seats, deals.holder, deals.leaders[:, 0], keys),
+        mesh=mesh,
+        chunk=chunk,
+        to_host=False,
+    )
+    return MixtureGames(played.states, jnp.asarray(seats, jnp.int8))
+
+
+@jax.jit
+def _deal(keys: jax.Array) -> env.GameState:
+    return jax.vmap(env.deal)(keys)
