@@ -31,6 +31,7 @@ _AT_ONCE = 2  # reports, so that many of them keep nobody else waiting for long
 _POSITIONS_AT_ONCE = 4  # of one report
 _WAITING = 64  # reports
 _PER_ADDRESS = 4  # reports that wait or are being written
+_BUSY_SECONDS = 1.0  # before a position is tried again
 
 log = logging.getLogger("gongzhu_jax.arena")
 
@@ -75,6 +76,8 @@ class Reports:
             analyst = self._analyst()
             if analyst is None:
                 raise ArenaError("player", "nobody here can analyse games")
+            if len(self._work) >= _WAITING:
+                self._work = {at: work for at, work in self._work.items() if not work.failed}
             if len(self._work) >= _WAITING:
                 raise ArenaError("busy", "too many reports are being written; try again later")
             self._per_address.take(address)
@@ -128,13 +131,23 @@ class Reports:
             if known is None:
                 return {**plain, "best": card, "loss": 0.0, "loss_error": 0.0, "q": {}}
             async with room:
-                found = await self._own.analyse(known)
+                found = await self._analyse(known)
             work.done += 1
             lost = found["q"][card]
             loss = {"loss": lost["regret"], "loss_error": lost["regret_error"]}
             return {**plain, "best": found["card"], **loss, "q": found["q"]}
 
         return await asyncio.gather(*(move(*decision) for decision in decisions))
+
+    async def _analyse(self, known: Position) -> dict[str, Any]:
+        """A report can wait while others have their positions analysed."""
+        while True:
+            try:
+                return await self._own.analyse(known)
+            except ArenaError as error:
+                if error.code != "busy":
+                    raise
+            await asyncio.sleep(_BUSY_SECONDS)
 
     async def _duplicate(
         self, record: Record, seat: int, analyst: str, key: GameKey
