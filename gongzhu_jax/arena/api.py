@@ -27,7 +27,6 @@ from gongzhu_jax.arena.api_types import (
 from gongzhu_jax.arena.messages import PROTOCOL
 from gongzhu_jax.arena.names import check_not_ours
 from gongzhu_jax.arena.position import position
-from gongzhu_jax.arena.ratings import rating_table
 from gongzhu_jax.arena.settings import Limits
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.errors import ArenaError
@@ -112,7 +111,7 @@ def get_match(match_id: Id, arena: Arena) -> dict[str, Any]:
 @router.get("/ratings")
 def ratings(arena: Arena) -> dict[str, Any]:
     """How strong every player is, in points a deal over the anchor, from all matches."""
-    return rating_table(arena.store.matches.results(), arena.own.available)
+    return arena.ratings.table()
 
 
 @router.get("/games")

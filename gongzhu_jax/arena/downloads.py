@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from gongzhu_jax.arena.api_types import ERRORS, After, Arena, MatchId, Player, result
-from gongzhu_jax.arena.ratings import rating_table
 from gongzhu_jax.arena.settings import Limits
 from gongzhu_jax.game.cards import NUM_SEATS
 
@@ -28,8 +27,7 @@ Count = Annotated[int, Query(ge=1, le=Limits.download, description="games in one
 @router.get("/ratings.csv", response_class=PlainTextResponse)
 def ratings_csv(arena: Arena) -> str:
     """The ratings as a table."""
-    table = rating_table(arena.store.matches.results(), arena.own.available)
-    return "".join(_csv(RATING_FIELDS, table["players"]))
+    return "".join(_csv(RATING_FIELDS, arena.ratings.table()["players"]))
 
 
 @router.get("/records.jsonl")

@@ -62,6 +62,11 @@ class MatchStore:
             raise ArenaError("unknown", f"there is no match {match_id}")
         return _public(rows[0], with_margins=True)
 
+    def count_over(self) -> int:
+        """How many matches are over."""
+        sql = "SELECT count(*) AS n FROM matches WHERE status IN ('finished', 'cancelled')"
+        return self._db.read(sql)[0]["n"]
+
     def results(self) -> list[dict[str, Any]]:
         """Players, margins by deal and clock moves of every match that is over."""
         rows = self._db.read(

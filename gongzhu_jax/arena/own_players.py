@@ -1,6 +1,6 @@
 """Our players in an arena: made, compiled before they are needed, and asked.
 
-Each has a thread of its own, so that no move blocks the event loop and no slow player holds up a
+Each has threads of its own, so that no move blocks the event loop and no slow player holds up a
 quick one. Compiling has a thread of its own too: players that a table waits for come first.
 """
 

@@ -22,6 +22,9 @@ from gongzhu_jax.players.protocol import Player
 SIZES = (1, 16)
 """Batches that programs are compiled for. The first is enough to play; the others are for speed."""
 
+WORKERS = 2
+"""Batches of a player at a time: one alone does not keep two cores busy."""
+
 _FILL = (GameKey(0, 0, 0), forced_position())
 Decision = tuple[GameKey, Position]
 
@@ -32,8 +35,8 @@ class PlayerProgram:
         self._programs: dict[int, Callable[..., jax.Array]] = {}  # by size
         self._seconds: dict[int, float] = {}  # by size: how long a batch took lately
         self._waiting: list[tuple[Decision, asyncio.Future[int]]] = []
-        self._working = False
-        self._thread = ThreadPoolExecutor(1, f"arena-{player.name}")
+        self._workers: set[asyncio.Task] = set()
+        self._threads = ThreadPoolExecutor(WORKERS, f"arena-{player.name}")
 
     @property
     def ready(self) -> bool:
@@ -61,22 +64,20 @@ class PlayerProgram:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[int] = loop.create_future()
         self._waiting.append(((key, position), future))
-        if not self._working:
-            self._working = True
-            self._task = loop.create_task(self._work())
+        if len(self._workers) < WORKERS:
+            worker = loop.create_task(self._work())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
         return await future
 
     def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _work(self) -> None:
-        try:
-            while self._waiting:
-                size = self._best_size(len(self._waiting))
-                batch, self._waiting = self._waiting[:size], self._waiting[size:]
-                await self._decide(batch, size)
-        finally:
-            self._working = False
+        while self._waiting:
+            size = self._best_size(len(self._waiting))
+            batch, self._waiting = self._waiting[:size], self._waiting[size:]
+            await self._decide(batch, size)
 
     def _best_size(self, waiting: int) -> int:
         """The size with the most decisions a second, as far as is known."""
@@ -89,7 +90,7 @@ class PlayerProgram:
         try:
             started = time.monotonic()
             decisions = [decision for decision, _ in batch]
-            cards = await loop.run_in_executor(self._thread, self._run, decisions, size)
+            cards = await loop.run_in_executor(self._threads, self._run, decisions, size)
             taken = time.monotonic() - started
             self._seconds[size] = 0.8 * self._seconds.get(size, taken) + 0.2 * taken
         except Exception as error:

@@ -11,6 +11,7 @@ from gongzhu_jax.arena.match_queue import MatchQueue
 from gongzhu_jax.arena.own_players import MakePlayer, OwnPlayers
 from gongzhu_jax.arena.people import People
 from gongzhu_jax.arena.rates import Rates, Shares
+from gongzhu_jax.arena.rating_board import RatingBoard
 from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.store import Store
 from gongzhu_jax.players.protocol import Player
@@ -25,6 +26,7 @@ class Service:
     own: OwnPlayers
     lobby: Lobby
     matches: MatchQueue
+    ratings: RatingBoard
     accounts: Rates  # how often an address may register a name
     analyses: Shares  # that an address has under way
     people: People
@@ -72,6 +74,7 @@ def make_service(settings: Settings, make_player: MakePlayer | None = None) -> S
         own,
         lobby,
         MatchQueue(lobby),
+        RatingBoard(store.matches, lambda: own.available),
         Rates(limits.accounts_per_hour / 3600, limits.account_burst),
         Shares(limits.analyses_per_address, "busy", "one analysis at a time for each address"),
         People(lobby),
