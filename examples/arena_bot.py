@@ -41,10 +41,11 @@ async def main() -> None:
     parser.add_argument("--opponent", default="greed", help="one of the server's players")
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--matches", action="store_true", help="wait for matches until Ctrl-C")
+    parser.add_argument("--challenges", action="store_true", help="others may start matches too")
     options = parser.parse_args()
     async with Client(options.address, options.name, options.token) as client:
         if options.matches:
-            await client.play_matches(choose)
+            await client.play_matches(choose, challenges=options.challenges)
         other = options.opponent
         ended = await client.play_games(
             choose, games=options.games, seats=[None, other, "random", other]

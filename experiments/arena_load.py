@@ -1,11 +1,14 @@
 """The arena under load: `python -m experiments.arena_load [tables=200]`.
 
-Starts a server in a process of its own and lets random bots play at many tables at once, round
-after round. The result has `rounds`, each with what `gongzhu_jax.arena.load` says of it and the
-memory that the server held after it, the same over all rounds, `memory_at_start_mb`, and
-`interrupted`. Server and bots share the machine, so the times hold the work of both.
+Starts a server in a process of its own. First people at many tables play one of our players:
+`people` has what `gongzhu_jax.arena.load_people` says of it. Then random bots play at many tables
+at once, round after round: `rounds` has, for each, what `gongzhu_jax.arena.load` says of it and the
+memory that the server held after it; the same over all rounds, `memory_at_start_mb`, and
+`interrupted`. Server and bots share the machine, so the times hold the work of both, and of
+whatever else runs there: `machine_load` is the load average at the start.
 """
 
+import os
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -17,7 +20,7 @@ import numpy as np
 from experiments.common.cli import Result, experiment
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
-from gongzhu_jax.arena import load
+from gongzhu_jax.arena import load, load_people
 from gongzhu_jax.arena.process import ServerProcess, keep_pauses_short, serve
 from gongzhu_jax.errors import ConfigError
 
@@ -27,20 +30,37 @@ class ArenaLoadSettings(KeptSettings):
     tables: int
     games: int
     rounds: int
+    player: str
+    people: int
+    think_seconds: float
+    people_seconds: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if min(self.tables, self.games, self.rounds) < 1:
             raise ConfigError("tables, games and rounds must be at least 1")
+        if self.people < 0 or not (self.think_seconds > 0 and self.people_seconds > 0):
+            raise ConfigError("people must not be negative; their seconds must be positive")
 
 
 def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
-    tables = ("--tables", str(settings.tables), "--connections", str(4 * settings.tables))
+    tables = max(settings.tables, settings.people)
+    options = ("--tables", str(tables), "--connections", str(4 * tables))
+    options += ("--prepare", settings.player) if settings.people else ("--no-prepare",)
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve(Path(folder) / "arena.sqlite", *tables) as server,
+        serve(Path(folder) / "arena.sqlite", *options, *load.SERVER_OPTIONS) as server,
     ):
-        return measure(server, settings)
+        machine_load = round(os.getloadavg()[0], 1)
+        people = measure_people(server, settings) if settings.people else None
+        return {**measure(server, settings), "people": people, "machine_load": machine_load}
+
+
+def measure_people(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
+    people = load_people.People(
+        settings.people, settings.player, settings.think_seconds, settings.people_seconds
+    )
+    return load_people.run(server.address, people)
 
 
 def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:

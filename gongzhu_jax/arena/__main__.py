@@ -2,62 +2,80 @@
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
 from gongzhu_jax.errors import GongzhuError
 
+_PREPARE = {"all": True, "none": False}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
-    logging.basicConfig(format="%(levelname)s %(message)s")
+    logging.basicConfig(
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING
+    )
     try:
-        import uvicorn
-
-        from gongzhu_jax.arena.process import keep_pauses_short
+        from gongzhu_jax.arena.process import cache_programs, keep_pauses_short
         from gongzhu_jax.arena.server import make_app
         from gongzhu_jax.arena.settings import Limits, Settings
+        from gongzhu_jax.arena.web_server import bind, make_server
     except ModuleNotFoundError as error:
         print(f"error: {error.name} is missing: pip install 'gongzhu_jax[arena]'", file=sys.stderr)
         return 2
     try:
-        limits = Limits(connections=options.connections, tables=options.tables)
-        app = make_app(
-            Settings(
-                database=options.database,
-                move_seconds=options.seconds,
-                checkpoint=options.checkpoint,
-                limits=limits,
-            )
+        limits = Limits(
+            connections=options.connections,
+            connections_per_address=options.connections_per_address,
+            tables=options.tables,
+            tables_per_address=options.tables_per_address,
         )
+        settings = Settings(
+            database=options.database,
+            move_seconds=options.seconds,
+            checkpoint=options.checkpoint,
+            prepare=_PREPARE.get(options.prepare, tuple(options.prepare.split(","))),
+            limits=limits,
+        )
+        # In this order: a second start must not touch what a running server uses.
+        bound = bind(options.host, options.port)
+        app = make_app(settings)
     except GongzhuError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    cache_programs()
     keep_pauses_short()
-    print(f"arena on http://{options.host}:{options.port} (Ctrl-C stops it)", flush=True)
-    uvicorn.run(
-        app,
-        host=options.host,
-        port=options.port,
-        log_level="warning",
-        ws="websockets-sansio",
-        # Longer messages than ours are answered with an error; much longer ones end the connection.
-        ws_max_size=16 * limits.message_bytes,
-        ws_per_message_deflate=False,
-        timeout_graceful_shutdown=5,
-    )
-    return 0
+    server = make_server(app, limits, options.root_path, on_exit=app.state.service.lobby.drain)
+    port = bound.getsockname()[1]
+    print(f"arena on http://{options.host}:{port} (Ctrl-C stops it)", flush=True)
+    server.run(sockets=[bound])
+    # Everything is stored. A program that is being compiled would be waited for.
+    logging.shutdown()
+    os._exit(0)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gongzhu_jax.arena", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8765)
-    parser.add_argument("--database", default="arena.sqlite", help="file for games and results")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for a move")
-    parser.add_argument("--checkpoint", help="network of our players; default: the shipped one")
-    parser.add_argument("--connections", type=int, default=1000, help="most at a time")
-    parser.add_argument("--tables", type=int, default=500, help="most at a time")
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="address to listen on")
+    add("--port", type=int, default=8765)
+    add("--database", default="arena.sqlite", help="file for games and results")
+    add("--seconds", type=float, default=60.0, help="for a move")
+    add("--checkpoint", help="network of our players; default: the shipped one")
+    add("--root-path", default="", help="path that a proxy in front of the server takes away")
+    add("--connections", type=int, default=1000, help="most at a time")
+    add("--connections-per-address", type=int, default=64, help="most at a time")
+    add("--tables", type=int, default=500, help="most at a time")
+    add("--tables-per-address", type=int, default=64, help="most at a time")
+    add(
+        "--prepare",
+        default="all",
+        help="our players to compile at the start: all, none, or NAME,...",
+    )
+    add(
+        "--no-prepare", dest="prepare", action="store_const", const="none", help="as --prepare none"
+    )
     return parser
 
 

@@ -96,9 +96,12 @@ class Client:
         await self.ask("leave", table=table, seat=seat)
         return ended
 
-    async def play_matches(self, choose: Choose, games: int = 8) -> None:
-        """Takes part in matches, up to `games` games at a time, until cancelled."""
-        await self.ask("available", games=games)
+    async def play_matches(
+        self, choose: Choose, games: int = 8, *, challenges: bool = False
+    ) -> None:
+        """Takes part in matches, up to `games` games at a time, until cancelled. With `challenges`
+        others may start them too."""
+        await self.ask("available", games=games, challenges=challenges)
         while True:
             await self.next_event(choose)
 
@@ -122,7 +125,7 @@ class Client:
                 message = json.loads(text)
                 number = message.get("id")
                 if message["type"] == "error" and number is None:
-                    number = min(self._answers, default=None)  # answers come in order
+                    number = min(self._answers, default=None)  # it was too long to have its id read
                 waiting = self._answers.get(number)
                 if waiting is not None and not waiting.done():
                     waiting.set_result(message)

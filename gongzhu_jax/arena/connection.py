@@ -1,4 +1,4 @@
-"""One client of the arena, as the hall sees it: who it is, where it sits, what waits for it."""
+"""One client of the arena, as the lobby sees it: who it is, where it sits, what waits for it."""
 
 import asyncio
 from typing import Any
@@ -18,15 +18,16 @@ def to_text(message: dict[str, Any]) -> str:
 
 
 class Connection:
-    def __init__(self, limits: Limits, now: float) -> None:
+    def __init__(self, limits: Limits, address: str, now: float) -> None:
+        self.address = address
         self.name: str | None = None  # set by "hello"
         self.registered = False
         self.turns_only = False
         self.games_offered = 0  # of one match, at the same time
+        self.challenges = False  # whether others may start matches with it
         self.seats: set[SeatKey] = set()
         self.outgoing: asyncio.Queue[str | None] = asyncio.Queue(limits.outgoing_messages + 1)
         self.rate = Rate(limits.messages_per_second, limits.message_burst, now)
-        self.strikes = 0
         self.closed = False
         self._most = limits.outgoing_messages
 

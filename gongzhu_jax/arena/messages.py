@@ -1,20 +1,17 @@
 """Messages from clients: their form, checked. docs/arena.md explains them."""
 
 import json
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from gongzhu_jax.arena.names import MOST_CHARACTERS, check_name
 from gongzhu_jax.errors import ArenaError, CardError
 from gongzhu_jax.game.cards import card_id
 
 PROTOCOL = 1
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable() or text != text.strip():
-        raise ValueError("must be printable, without blanks around it")
-    return text
+_MOST_OF_AN_ERROR = 300  # characters
 
 
 def _card(name: str) -> int:
@@ -24,7 +21,7 @@ def _card(name: str) -> int:
         raise ValueError(str(error)) from None
 
 
-Name = Annotated[str, Field(min_length=1, max_length=24), AfterValidator(_printable)]
+Name = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(check_name)]
 TableId = Annotated[str, Field(min_length=1, max_length=32)]
 Token = Annotated[str, Field(min_length=1, max_length=64)]
 SeatNumber = Annotated[int, Field(ge=0, le=3)]
@@ -55,6 +52,7 @@ class Create(Message):
     ]
     seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
     analysis: bool = False
+    private: bool = False
 
 
 class AtTable(Message):
@@ -64,6 +62,7 @@ class AtTable(Message):
 
 class Sit(AtTable):
     type: Literal["sit"]
+    invitation: Token | None = None  # of a private table
 
 
 class Ready(AtTable):
@@ -93,13 +92,48 @@ class Analyse(AtTable):
 class Available(Message):
     type: Literal["available"]
     games: Annotated[int, Field(ge=0, le=64)]
+    challenges: bool = False  # whether others may start matches with it
 
 
 class Ping(Message):
     type: Literal["ping"]
 
 
-AnyMessage = Hello | Create | Sit | Ready | Play | Leave | Reconnect | Analyse | Available | Ping
+class Lobby(Message):
+    type: Literal["lobby"]
+    on: bool  # whether changes of the list of tables are wanted
+
+
+class Watch(Message):
+    type: Literal["watch"]
+    table: TableId
+    invitation: Token | None = None
+
+
+class Unwatch(Message):
+    type: Literal["unwatch"]
+
+
+class Daily(Message):
+    type: Literal["daily"]
+
+
+AnyMessage = (
+    Hello
+    | Create
+    | Sit
+    | Ready
+    | Play
+    | Leave
+    | Reconnect
+    | Analyse
+    | Available
+    | Ping
+    | Lobby
+    | Watch
+    | Unwatch
+    | Daily
+)
 _ADAPTER: TypeAdapter[AnyMessage] = TypeAdapter(Annotated[AnyMessage, Field(discriminator="type")])
 
 
@@ -116,10 +150,14 @@ def parse(text: str | bytes) -> AnyMessage:
     try:
         return _ADAPTER.validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ArenaError(
-            "malformed", f"{where}: {first['msg']}" if where else first["msg"]
-        ) from None
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise ArenaError("malformed", first_error(found)) from None
     except RecursionError:
         raise ArenaError("malformed", "nested too deeply") from None
+
+
+def first_error(errors: Sequence[Any]) -> str:
+    """Where and what is wrong, without what was sent."""
+    where = ".".join(str(part) for part in errors[0]["loc"])
+    text = f"{where}: {errors[0]['msg']}" if where else str(errors[0]["msg"])
+    return text[:_MOST_OF_AN_ERROR].encode("utf-8", "replace").decode()

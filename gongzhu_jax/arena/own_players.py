@@ -1,136 +1,129 @@
-"""Our players at work: each in a thread of its own, so that no move blocks the event loop and no
-slow player holds up a quick one. Every player is one compiled program, for one view at a time."""
+"""Our players in an arena: made, compiled before they are needed, and asked.
+
+Each has threads of its own, so that no move blocks the event loop and no slow player holds up a
+quick one. Compiling has a thread of its own too: players that a table waits for come first.
+"""
 
 import asyncio
-import functools
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, TypeVar
+import logging
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import jax
-import numpy as np
 
 from gongzhu_jax import players
+from gongzhu_jax.arena.deals import GameKey
 from gongzhu_jax.arena.opinion import opinion
-from gongzhu_jax.arena.table import GameKey
+from gongzhu_jax.arena.player_program import SIZES, PlayerProgram
+from gongzhu_jax.arena.position import Position, forced_position
+from gongzhu_jax.arena.worker import Worker
 from gongzhu_jax.errors import ArenaError, GongzhuError
-from gongzhu_jax.evaluation.deals import game_keys
-from gongzhu_jax.game import PublicView, make_view
 from gongzhu_jax.players.protocol import Player
 
-T = TypeVar("T")
 MakePlayer = Callable[[str], Player]
+log = logging.getLogger("gongzhu_jax.arena")
 
-
-@dataclass(frozen=True)
-class Position:
-    """What a seat knows at its turn, in plain types: all that a player is given."""
-
-    seat: int
-    hand: tuple[int, ...]
-    leader: int
-    plays: tuple[int, ...]
-
-    def view(self) -> PublicView:
-        return make_view(self.seat, self.hand, self.leader, self.plays)
-
-
-# A position to compile with: the first lead, which is as good as any.
-_WARM_UP = Position(seat=0, hand=tuple(range(0, 52, 4)), leader=0, plays=())
-
-_ANALYSIS = "analysis"  # the thread that is no player's
+_WANTED, _SOON, _FASTER = 0, 1, 2
+"""Order of compiling: what a table waits for, what one may ask for, and larger batches."""
 
 
 class OwnPlayers:
-    """The players of the package, made when they are first asked for."""
+    """The players of the package that can play here."""
 
     def __init__(self, make: MakePlayer, analyst: str, analyses_waiting: int) -> None:
         self._make = make
         self._analyst = analyst
         self._analyses_waiting = analyses_waiting
         self._analyses = 0
-        self._made: dict[str, Player] = {}
-        self._warm: set[str] = set()  # threads whose program is compiled, or will be soon
-        self._threads: dict[str, ThreadPoolExecutor] = {}
+        self._thinking = ThreadPoolExecutor(1, "arena-analysis")
+        self._compiler = Worker("arena-compiler")
+        self._wanted: dict[str, Future] = {}  # by player: done when it can play
+        self.programs: dict[str, PlayerProgram] = {}
 
-    async def prepare(self, name: str) -> None:
-        """Makes a player, and has it compiled while the table fills. `ArenaError` if it cannot."""
-        if name not in players.names():
-            raise ArenaError("player", f"there is no player {name!r} here")
-        await self._ensure_made(name)
-        self._warm_up(name, self._act, name, GameKey(0, 0, 0), _WARM_UP)
-
-    async def prepare_analyst(self) -> None:
-        """The same for the analyst, whose opinions are another program than its moves."""
-        await self._ensure_made(self._analyst)
-        self._warm_up(_ANALYSIS, self._analyse, _WARM_UP, 0)
-
-    async def available(self) -> list[str]:
-        """Names of the players that can be made here."""
-        found = []
+    async def open(self) -> None:
+        """Makes the players that can be made here."""
+        loop = asyncio.get_running_loop()
         for name in players.names():
             try:
-                await self._ensure_made(name)
-            except ArenaError:
+                made = await loop.run_in_executor(None, self._make, name)
+            except (GongzhuError, ImportError) as error:  # weights or a package are missing
+                log.info("player %s cannot play here: %s", name, error)
                 continue
-            found.append(name)
-        return found
+            self.programs[name] = PlayerProgram(made)
+
+    def close(self) -> None:
+        """Does not wait: a program that is being compiled cannot be interrupted."""
+        self._compiler.close()
+        self._thinking.shutdown(wait=False, cancel_futures=True)
+        for program in self.programs.values():
+            program.close()
+
+    @property
+    def available(self) -> list[str]:
+        return list(self.programs)
+
+    def check(self, name: str) -> None:
+        if name not in self.programs:
+            raise ArenaError("player", "there is no such player here")
+
+    @property
+    def preparing(self) -> list[str]:
+        """Players that would have to be compiled first."""
+        return [name for name, program in self.programs.items() if not program.ready]
+
+    @property
+    def batching(self) -> list[str]:
+        """Players that are compiled for batches too."""
+        return [name for name, program in self.programs.items() if program.batches]
+
+    def is_ready(self, name: str) -> bool:
+        """Whether a player can move without being compiled first."""
+        return self.programs[name].ready
+
+    def prepare_early(self, names: Iterable[str]) -> None:
+        """Has players compiled, one after the other, in case they are wanted; larger batches when
+        all of them can play."""
+        programs = [self.programs[name] for name in names if name in self.programs]
+        for program in programs:
+            self._compiler.submit(_SOON, program.compile, SIZES[0])
+        if self._analyst in names:
+            self._compiler.submit(_SOON, self._prepare_analyst)
+        for program in programs:
+            for size in SIZES[1:]:
+                self._compiler.submit(_FASTER, program.compile, size)
+
+    async def prepare(self, name: str) -> None:
+        """Returns when a player can move."""
+        self.check(name)
+        program = self.programs[name]
+        if not program.ready:
+            if name not in self._wanted:
+                self._wanted[name] = self._compiler.submit(_WANTED, program.compile, SIZES[0])
+            # Shielded: others may wait for it too.
+            await asyncio.shield(asyncio.wrap_future(self._wanted[name]))
 
     async def act(self, name: str, key: GameKey, position: Position) -> int:
         """The card of a player."""
-        return await self._run(name, self._act, name, key, position)
+        await self.prepare(name)
+        return await self.programs[name].act(key, position)
 
     async def analyse(self, position: Position, seed: int = 0) -> dict[str, Any]:
         """What the analyst thinks of a position."""
+        self.check(self._analyst)
         if self._analyses >= self._analyses_waiting:
             raise ArenaError("busy", "too many positions wait for analysis; try again later")
         self._analyses += 1
         try:
-            await self.prepare_analyst()
-            return await self._run(_ANALYSIS, self._analyse, position, seed)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thinking, self._analyse, position, seed)
         finally:
             self._analyses -= 1
 
-    def close(self) -> None:
-        for thread in self._threads.values():
-            thread.shutdown(wait=True, cancel_futures=True)
-
-    async def _ensure_made(self, name: str) -> None:
-        # One that is made is not waited for: its thread may be compiling, or thinking.
-        if name not in self._made:
-            await self._run(name, self._load, name)
-
-    def _thread(self, name: str) -> ThreadPoolExecutor:
-        if name not in self._threads:
-            self._threads[name] = ThreadPoolExecutor(1, f"arena-{name}")
-        return self._threads[name]
-
-    async def _run(self, name: str, work: Callable[..., T], *values: Any) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread(name), functools.partial(work, *values))
-
-    def _warm_up(self, thread: str, work: Callable[..., Any], *values: Any) -> None:
-        if thread not in self._warm:
-            self._warm.add(thread)
-            self._thread(thread).submit(work, *values)
-
-    # in the threads
-
-    def _load(self, name: str) -> None:
-        try:
-            self._made[name] = self._made.get(name) or self._make(name)
-        except (GongzhuError, ImportError) as error:  # weights or an optional package are missing
-            raise ArenaError("player", f"player {name!r} cannot play here: {error}") from error
-
-    def _act(self, name: str, key: GameKey, position: Position) -> int:
-        return int(self._made[name].act(position.view(), decision_key(key, len(position.plays))))
+    def _prepare_analyst(self) -> None:
+        if self._analyst in self.programs:
+            self._thinking.submit(self._analyse, forced_position(), 0).result()
 
     def _analyse(self, position: Position, seed: int) -> dict[str, Any]:
-        return opinion(self._made[self._analyst], jax.random.key(seed), position.view())
-
-
-def decision_key(key: GameKey, stage: int) -> jax.Array:
-    """The key of one decision, as in the matches of `gongzhu_jax.evaluation`."""
-    keys = game_keys(key.seed, np.array([key.number]), np.array([key.rotation]))
-    return jax.random.fold_in(keys[0], stage)
+        player = self.programs[self._analyst].player
+        return opinion(player, jax.random.key(seed), position.view())

@@ -7,11 +7,15 @@ from importlib.resources import files
 from pathlib import Path
 
 from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
 
-from gongzhu_jax.arena import api
+from gongzhu_jax.arena import api, downloads, operations, people_api
 from gongzhu_jax.arena.connection import Connection
+from gongzhu_jax.arena.http_limits import HttpLimits, address_of
+from gongzhu_jax.arena.messages import first_error
 from gongzhu_jax.arena.own_players import MakePlayer
 from gongzhu_jax.arena.service import Service, make_service
 from gongzhu_jax.arena.session import Session
@@ -19,7 +23,16 @@ from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.version import __version__
 
-STATUS = {"unknown": 404, "forbidden": 403, "taken": 409, "busy": 503, "full": 503, "rate": 429}
+STATUS = {
+    "unknown": 404,
+    "forbidden": 403,
+    "taken": 409,
+    "played": 409,
+    "rate": 429,
+    "busy": 503,
+    "full": 503,
+    "closing": 503,
+}
 """HTTP status of the codes of `ArenaError`; others are 400."""
 
 POLICY_VIOLATION, TRY_LATER = 1008, 1013  # of WebSocket
@@ -35,21 +48,26 @@ _STATIC = Path(str(files("gongzhu_jax.arena"))) / "static"
 
 
 def make_app(settings: Settings, make_player: MakePlayer | None = None) -> FastAPI:
-    """The application. Nothing runs before the server starts it."""
+    """The application. The database is locked and read here; nothing runs before the server
+    starts it."""
+    service = make_service(settings, make_player)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        service = make_service(settings, make_player)
-        app.state.service = service
         await service.open()
         yield
         await service.close()
 
     app = FastAPI(title="Gongzhu arena", version=__version__, lifespan=lifespan)
-    app.include_router(api.router)
+    app.state.service = service
+    for routes in (api, people_api, downloads, operations):
+        app.include_router(routes.router)
     app.add_api_websocket_route("/ws", serve_client)
     app.add_exception_handler(ArenaError, refuse)
+    app.add_exception_handler(RequestValidationError, refuse_malformed)
+    app.add_exception_handler(HTTPException, refuse_http)
     app.middleware("http")(add_headers)
+    app.add_middleware(HttpLimits, limits=settings.limits, metrics=service.lobby.metrics)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_api_route("/", page, include_in_schema=False)
     return app
@@ -61,16 +79,30 @@ async def page() -> FileResponse:
 
 async def refuse(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ArenaError)
-    return JSONResponse(
-        {"code": error.code, "message": str(error)}, status_code=STATUS.get(error.code, 400)
-    )
+    return _refusal(STATUS.get(error.code, 400), error.code, str(error))
+
+
+async def refuse_malformed(request: Request, error: Exception) -> JSONResponse:
+    """Says what is wrong, but never repeats what was sent."""
+    assert isinstance(error, RequestValidationError)
+    return _refusal(400, "malformed", first_error(error.errors()))
+
+
+async def refuse_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code = {404: "unknown", 405: "method"}.get(error.status_code, "malformed")
+    return _refusal(error.status_code, code, str(error.detail), error.headers)
+
+
+def _refusal(status: int, code: str, message: str, headers=None) -> JSONResponse:
+    return JSONResponse({"code": code, "message": message}, status, headers)
 
 
 async def add_headers(
     request: Request, call_next: Callable[[Request], Awaitable[Response]]
 ) -> Response:
     response = await call_next(request)
-    if not request.url.path.startswith("/docs"):  # its page loads parts from elsewhere
+    if not request.url.path.endswith("/docs"):  # its page loads parts from elsewhere
         response.headers.update(_HEADERS)
     return response
 
@@ -80,20 +112,29 @@ async def serve_client(socket: WebSocket) -> None:
     service: Service = socket.app.state.service
     await socket.accept()
     try:
-        connection = service.hall.connect()
+        connection = service.lobby.clients.connect(address_of(socket.scope))
     except ArenaError as error:
         await socket.close(TRY_LATER, str(error))
         return
     sender = asyncio.create_task(_send(socket, connection))
+    limit = service.settings.limits.hello_seconds
+    timer = asyncio.get_running_loop().call_later(limit, _check_hello, connection)
     try:
-        await _receive(socket, Session(service.hall, connection), sender)
+        session = Session(service.lobby, connection, service.analyses, service.people)
+        await _receive(socket, session, sender)
     except WebSocketDisconnect:
         pass
     finally:
-        service.hall.disconnect(connection)
+        timer.cancel()
+        service.lobby.disconnect(connection)
         # What was queued goes out if the client still listens.
-        await asyncio.wait([sender], timeout=5)
+        await asyncio.wait([sender], timeout=1)
         sender.cancel()
+
+
+def _check_hello(connection: Connection) -> None:
+    if connection.name is None:
+        connection.close()
 
 
 async def _receive(socket: WebSocket, session: Session, sender: asyncio.Task) -> None:
@@ -102,7 +143,10 @@ async def _receive(socket: WebSocket, session: Session, sender: asyncio.Task) ->
         if message["type"] == "websocket.disconnect":
             return
         text = message.get("text")
-        await session.receive(message.get("bytes") or b"" if text is None else text)
+        wait = await session.receive(message.get("bytes") or b"" if text is None else text)
+        if wait > 0:
+            # Whoever talks too fast is read more slowly; nothing that it says is lost.
+            await asyncio.wait([sender], timeout=wait)
 
 
 async def _send(socket: WebSocket, connection: Connection) -> None:

@@ -2,17 +2,18 @@
 
 import asyncio
 import logging
-import time
+from collections import Counter
 from dataclasses import dataclass
 
 from gongzhu_jax import players
-from gongzhu_jax.arena.hall import Hall
-from gongzhu_jax.arena.matches import Matches
+from gongzhu_jax.arena.lobby import Lobby
+from gongzhu_jax.arena.match_queue import MatchQueue
 from gongzhu_jax.arena.own_players import MakePlayer, OwnPlayers
-from gongzhu_jax.arena.rates import Rates
+from gongzhu_jax.arena.people import People
+from gongzhu_jax.arena.rates import Rates, Shares
+from gongzhu_jax.arena.rating_board import RatingBoard
 from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.store import Store
-from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.players.protocol import Player
 
 log = logging.getLogger("gongzhu_jax.arena")
@@ -23,27 +24,38 @@ class Service:
     settings: Settings
     store: Store
     own: OwnPlayers
-    hall: Hall
-    matches: Matches
-    requests: Rates
+    lobby: Lobby
+    matches: MatchQueue
+    ratings: RatingBoard
+    accounts: Rates  # how often an address may register a name
+    analyses: Shares  # that an address has under way
+    people: People
 
     async def open(self) -> None:
-        lost = await asyncio.to_thread(self.store.lose_open_games)
-        for game in lost:
-            log.warning("lost: the game of table %s, %s", game["table_id"], game["players"])
-        for match_id in await asyncio.to_thread(self.store.lose_open_matches):
-            log.warning("lost: match %s", match_id)
-        await self.hall.open()
+        self.store.accounts.forget_unused(self.settings.limits.account_days)
+        await self.people.open()
+        await self.lobby.open()
+        await self.matches.open()
 
     async def close(self) -> None:
-        await self.hall.close()
-        await asyncio.to_thread(self.own.close)
+        """Everything that was begun is stored, and goes on at the next start."""
+        self.lobby.closing = True
+        await self.lobby.close()
+        self.own.close()
+        self.matches.close()
         await asyncio.to_thread(self.store.close)
 
-    def check_rate(self, caller: str) -> None:
-        """For requests that cost work: not too many of them from one address."""
-        if not self.requests.take(caller, time.monotonic()):
-            raise ArenaError("rate", "too many requests; try again later")
+    def metrics(self) -> bytes:
+        lobby = self.lobby
+        waiting = sum(program.waiting for program in self.own.programs.values())
+        now = {
+            "connections": len(lobby.clients.connections),
+            "programs": len(lobby.clients.programs),
+            "matches_playing": self.matches.playing,
+            "matches_queued": self.matches.waiting,
+            "positions_waiting": waiting,
+        }
+        return lobby.metrics.text(Counter(at.phase for at in lobby.tables.values()), now)
 
 
 def make_service(settings: Settings, make_player: MakePlayer | None = None) -> Service:
@@ -55,6 +67,15 @@ def make_service(settings: Settings, make_player: MakePlayer | None = None) -> S
 
     store = Store(settings.database)
     own = OwnPlayers(make_player or make_own, settings.analyst, limits.analyses_waiting)
-    hall = Hall(settings, store, own)
-    rates = Rates(limits.requests_per_second, limits.request_burst)
-    return Service(settings, store, own, hall, Matches(hall), rates)
+    lobby = Lobby(settings, store, own)
+    return Service(
+        settings,
+        store,
+        own,
+        lobby,
+        MatchQueue(lobby),
+        RatingBoard(store.matches, lambda: own.available),
+        Rates(limits.accounts_per_hour / 3600, limits.account_burst),
+        Shares(limits.analyses_per_address, "busy", "one analysis at a time for each address"),
+        People(lobby),
+    )

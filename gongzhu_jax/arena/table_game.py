@@ -1,6 +1,7 @@
 """A game at a table: what was dealt is remembered, and every play is checked."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game.cards import (
@@ -13,6 +14,7 @@ from gongzhu_jax.game.cards import (
     SUIT_NAMES,
 )
 from gongzhu_jax.game.host_game import HostGame
+from gongzhu_jax.records import Record
 
 _POINT_CARDS = frozenset(POINT_CARDS.tolist())
 
@@ -63,6 +65,17 @@ class TableGame(HostGame):
         if end == 0:
             return None
         return self.leaders[-2], self.plays[end - NUM_SEATS : end], self.leaders[-1]
+
+    def record(self, players: Sequence[str], metadata: dict[str, Any]) -> Record:
+        """The finished game, to be kept."""
+        return Record(
+            deal=self.dealt,
+            leader=self.leader,
+            plays=tuple(self.plays),
+            players=tuple(players),
+            scores=tuple(self.scores()),
+            metadata=metadata,
+        )
 
     def _why_not(self, card: int) -> str:
         """Says nothing about the hands of others."""

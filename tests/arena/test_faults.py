@@ -6,7 +6,6 @@ import json
 import os
 import random
 import sqlite3
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -19,72 +18,88 @@ from gongzhu_jax.arena.connection import Connection
 from gongzhu_jax.arena.process import resident_bytes
 from gongzhu_jax.arena.service import make_service
 from gongzhu_jax.arena.session import Session
-from gongzhu_jax.arena.settings import Limits, Settings
-from gongzhu_jax.errors import ArenaError
-from tests.arena.live_server import Arena, in_process
-
-GENEROUS = Limits(messages_per_second=1e9, message_burst=10**9)
+from gongzhu_jax.arena.settings import Settings
+from tests.arena.live_server import Arena, get, in_process, post, run
 
 
-async def play_until_gone(arena: Arena, tables: int) -> list[dict[str, Any]]:
-    """Games at many tables from a few connections, until the server is no more."""
-    ended: list[dict[str, Any]] = []
+class Seats:
+    """Clients that play until the server is gone, and come back to their seats at the next one."""
 
-    async def play(number: int) -> None:
-        rng = random.Random(number)
+    def __init__(self, count: int) -> None:
+        self.kept: list[dict[str, Any]] = [{} for _ in range(count)]  # table, seat and token
+        self.plays: list[list[str]] = [[] for _ in range(count)]  # as last seen
+        self.ended: list[dict[str, Any]] = []
+
+    async def play_until_gone(self, arena: Arena) -> None:
+        every = range(len(self.kept))
+        await asyncio.gather(*(self._play(arena, n) for n in every), return_exceptions=True)
+
+    async def _play(self, arena: Arena, number: int) -> None:
         async with Client(arena.ws, f"k{number}") as client:
-            table = await client.create([None, "random", "random", "random"], 0)
-            await client.tell("ready", table=table, seat=0)
+            seated = await client.ask("create", seats=[None, "random", "random", "random"], seat=0)
+            where = {"table": seated["table"], "seat": 0}
+            self.kept[number] = {**where, "token": seated["token"]}
+            await client.tell("ready", **where)
             while True:
-                event = await client.next_event(lambda view: rng.choice(view["legal"]))
-                if event["type"] == "game_end":
-                    ended.append(event)
-                    await client.tell("ready", table=table, seat=0)
+                await self._next(client, number)
 
-    await asyncio.gather(*(play(number) for number in range(tables)), return_exceptions=True)
-    return ended
+    async def come_back(self, arena: Arena) -> list[dict[str, Any]]:
+        """Finishes one game each; the ends."""
+        return await asyncio.gather(*(self._finish(arena, n) for n in range(len(self.kept))))
+
+    async def _finish(self, arena: Arena, number: int) -> dict[str, Any]:
+        before = self.plays[number]
+        async with Client(arena.ws, f"k{number}") as client:
+            await client.ask("reconnect", **self.kept[number])
+            event = await self._next(client, number)
+            seen = self.plays[number]
+            shorter = min(len(seen), len(before))
+            assert seen[:shorter] == before[:shorter]  # the same game, at most a moment earlier
+            while event["type"] != "game_end":
+                event = await self._next(client, number)
+        return event
+
+    async def _next(self, client: Client, number: int) -> dict[str, Any]:
+        event = await client.next_event(lambda view: random.choice(view["legal"]))
+        if event["type"] in ("turn", "view"):
+            self.plays[number] = event["view"]["plays"]
+        elif event["type"] == "game_end":
+            self.ended.append(event)
+            await client.tell("ready", table=event["table"], seat=0)
+        return event
 
 
-@pytest.mark.slow
-def test_kill_during_fifty_games_loses_no_finished_one(tmp_path: Path) -> None:
-    database = tmp_path / "killed.sqlite"
+@pytest.mark.parametrize("tables", [3, pytest.param(50, marks=pytest.mark.slow)])
+def test_games_go_on_after_the_server_was_killed(tmp_path: Path, tables: int) -> None:
+    database, seats = tmp_path / "killed.sqlite", Seats(tables)
     with in_process(database) as (arena, process):
 
-        async def play_and_kill() -> list[dict[str, Any]]:
-            playing = asyncio.create_task(play_until_gone(arena, 50))
-            while _count(database) < 60:
-                await asyncio.sleep(0.1)
+        async def play_and_kill() -> None:
+            playing = asyncio.create_task(seats.play_until_gone(arena))
+            while min(len(plays) for plays in seats.plays) < 6:
+                await asyncio.sleep(0.05)
             process.kill()
-            return await playing
+            await playing
 
-        ended = asyncio.run(play_and_kill())
-    assert len(ended) >= 50
+        run(play_and_kill)
+    ended_before = list(seats.ended)
     with sqlite3.connect(database) as db:
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-        kept = {row[0]: records.parse(row[1]) for row in db.execute("SELECT id, record FROM games")}
     db.close()
-    assert all(list(kept[end["game"]].scores) == end["scores"] for end in ended)
-    assert len(records.replay_records(list(kept.values()))) == len(kept)
-    with in_process(database) as (arena, process):
-        lost = json.load(urllib.request.urlopen(f"{arena.http}/api/lost"))
-        assert 1 <= len(lost) <= 50
-        assert lost[0]["reason"] == "the server stopped"
-        assert _count(database) == len(kept)
-
-        async def come_back() -> str:
-            async with Client(arena.ws, "k0") as client:
-                try:
-                    await client.ask("reconnect", table=lost[0]["table_id"], seat=0, token="x")
-                except ArenaError as error:
-                    return error.code
-            return "found"
-
-        assert asyncio.run(come_back()) == "unknown"
+    with in_process(database) as (arena, _):
+        ended = run(lambda: seats.come_back(arena))
+        assert get(arena, "/api/lost") == []
+        kept = [json.loads(line) for line in get(arena, "/api/records.jsonl").splitlines()]
+    assert len(kept) >= len(ended) == tables
+    assert all(record["metadata"]["late"] == [] for record in kept)
+    scores = [record["scores"] for record in kept]
+    assert all(end["scores"] in scores for end in [*ended_before, *ended])
+    assert len(records.replay_records([records.parse(json.dumps(r)) for r in kept])) == len(kept)
 
 
 @pytest.mark.slow
 def test_two_hundred_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with in_process(tmp_path / "load.sqlite") as (arena, _):
+    with in_process(tmp_path / "load.sqlite", *load.SERVER_OPTIONS) as (arena, _):
         address = arena.http.removeprefix("http://")
         assert load.main(["--address", address, "--tables", "200", "--games", "2"]) == 0
     said = capsys.readouterr().out
@@ -96,16 +111,16 @@ def test_two_hundred_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.slow
 def test_memory_does_not_grow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Ten thousand games, without the network; the first thousand are to get going."""
-    service = make_service(Settings(str(tmp_path / "long.sqlite"), limits=GENEROUS))
+    service = make_service(Settings(str(tmp_path / "long.sqlite")))
 
     async def play() -> list[int]:
-        connection = service.hall.connect()
-        session = Session(service.hall, connection)
+        connection = service.lobby.clients.connect("10.0.0.1")
+        session = Session(service.lobby, connection, service.analyses, service.people)
         await session.receive(
             '{"type": "hello", "protocol": 1, "name": "long", "turns_only": true}'
         )
         await session.receive('{"type": "create", "seats": [null, null, null, null], "seat": 0}')
-        (table,) = service.hall.tables
+        (table,) = service.lobby.tables
         for seat in (1, 2, 3):
             await session.receive(json.dumps({"type": "sit", "table": table, "seat": seat}))
         found = []
@@ -117,7 +132,7 @@ def test_memory_does_not_grow(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
     try:
         megabytes = asyncio.run(play())
-        assert service.store.count_games() == 10_000
+        assert service.store.games.count() == 10_000
     finally:
         service.own.close()
         service.store.close()
@@ -140,8 +155,48 @@ async def play_games(session: Session, connection: Connection, table: str, games
                 await session.receive(json.dumps(play))
 
 
-def _count(database: Path) -> int:
-    with sqlite3.connect(database) as db:
-        found = db.execute("SELECT count(*) FROM games").fetchone()[0]
-    db.close()
-    return found
+@pytest.mark.slow
+def test_a_match_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
+    """Every deal is played once, those that had begun from where they were."""
+    database, deals = tmp_path / "killed.sqlite", 40
+    hands: set[tuple[str, ...]] = set()
+
+    def choose(view: dict[str, Any]) -> str:
+        if len(view["hand"]) == 13:
+            hands.add(tuple(view["hand"]))
+        return view["legal"][0]
+
+    with in_process(database) as (arena, process):
+        _, account = post(arena, "/api/accounts", name="kept-bot")
+
+        async def play_and_kill() -> int:
+            async with Client(arena.ws, account["name"], account["token"]) as client:
+                playing = asyncio.create_task(client.play_matches(choose))
+                await asyncio.sleep(0.5)
+                body = {**account, "opponent": "random", "deals": deals}
+                _, started = await asyncio.to_thread(lambda: post(arena, "/api/matches", **body))
+                path = f"/api/matches/{started['match']}"
+                while (await asyncio.to_thread(get, arena, path))["deals_finished"] < 5:
+                    await asyncio.sleep(0.2)
+                process.kill()
+                await asyncio.wait([playing])
+            return started["match"]
+
+        match_id = run(play_and_kill)
+    with in_process(database) as (arena, _):
+
+        async def go_on() -> dict[str, Any]:
+            async with Client(arena.ws, account["name"], account["token"]) as client:
+                playing = asyncio.create_task(client.play_matches(choose))
+                match = {"status": "playing"}
+                while match["status"] in ("queued", "playing"):
+                    await asyncio.sleep(0.5)
+                    match = await asyncio.to_thread(get, arena, f"/api/matches/{match_id}")
+                playing.cancel()
+                return match
+
+        match = run(go_on, 900)
+        games = get(arena, f"/api/records.jsonl?match={match_id}").splitlines()
+    assert (match["status"], match["deals_finished"]) == ("finished", deals)
+    assert sorted(json.loads(game)["metadata"]["deal"] for game in games) == list(range(deals))
+    assert len(hands) == 2 * deals

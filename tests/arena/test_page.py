@@ -1,134 +1,60 @@
-"""The page in a real browser: a person plays a whole game, on a desktop and on a phone."""
+"""The page in a real browser: people play whole games, on desktops and phones."""
 
-import os
 import re
-import shutil
-from collections.abc import Generator
-from pathlib import Path
-from typing import Any
 
-import jax
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from gongzhu_jax import players
-from gongzhu_jax.arena.settings import Settings
-from gongzhu_jax.network import NetworkConfig
-from gongzhu_jax.network.policy_value import make as make_network
-from gongzhu_jax.players.protocol import Player
-from tests.arena.live_server import Arena, in_thread
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-SECONDS = 180_000  # of patience, in ms: the machine may be busy, and programs compile
-PICTURES = os.environ.get("ARENA_PICTURES")  # a folder, to look at what the browser shows
+from gongzhu_jax.arena import reports
+from tests.arena.live_server import Arena
+from tests.arena.page_driver import (
+    CHROMIUM,
+    PATIENCE,
+    PHONE,
+    address,
+    close,
+    fits_sideways,
+    hand,
+    is_over,
+    legal,
+    my_turn,
+    number,
+    open_page,
+    picture,
+    play,
+    play_out,
+    played,
+    rows_of_cards,
+    start_game,
+)
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
 
-def make_player(name: str) -> Player:
-    """Ours, with a small network where they need one."""
-    if name != "scrofa-strong":
-        return players.make(name)
-    network = NetworkConfig("compact", stem=16, width=8, blocks=1)
-    params = make_network(network).init(jax.random.key(0))
-    options: dict[str, Any] = {"scenarios.draws": 3, "search": {"base": 2, "per_legal": 1}}
-    return players.from_network(name, network, params, **options)
-
-
-@pytest.fixture(scope="module")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
-    database = tmp_path_factory.mktemp("page") / "arena.sqlite"
-    with in_thread(Settings(str(database)), make_player) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-def open_page(browser: Browser, arena: Arena, width: int, height: int, **options) -> Page:
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, locale="en-GB", **options
-    )
-    page = context.new_page()
-    page.set_default_timeout(SECONDS)
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
-    page.problems = problems  # ty: ignore[missing-attribute]
-    page.goto(f"{arena.http}/?speed=0.02")
-    return page
-
-
-def start_game(page: Page, opponent: str, *, analysis: bool = False) -> None:
-    page.locator("#name").wait_for()
-    for place in ("left", "partner", "right"):
-        page.select_option(f"#other-{place}", opponent)
-    page.select_option("#seconds", "600")  # the clock is not what is tested here
-    page.locator("#with-analysis").set_checked(analysis)
-    page.click("#new-table button[type=submit]")
-    my_turn(page)
-
-
-def my_turn(page: Page) -> None:
-    page.wait_for_function(
-        "() => !document.getElementById('summary').hidden || "
-        "document.getElementById('hand').classList.contains('my-turn')",
-        timeout=SECONDS,
-    )
-
-
-def hand(page: Page) -> list[str]:
-    return page.eval_on_selector_all("#hand button", "all => all.map(b => b.dataset.card)")
-
-
-def legal(page: Page) -> list[str]:
-    return page.eval_on_selector_all(
-        "#hand.my-turn button[aria-disabled=false]", "all => all.map(b => b.dataset.card)"
-    )
-
-
-def play(page: Page, card: str) -> None:
-    page.click(f"#hand button[data-card={card}]")
-    played(page, card)
-
-
-def played(page: Page, card: str) -> None:
-    """Waits until the card has gone from the hand and it is my turn again."""
-    page.wait_for_function(f"() => !document.querySelector('#hand button[data-card={card}]')")
-    my_turn(page)
-
-
-def over(page: Page) -> bool:
-    return page.locator("#summary").is_visible()
-
-
-def picture(page: Page, name: str) -> None:
-    if PICTURES:
-        Path(PICTURES).mkdir(exist_ok=True)
-        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
-
-
-def test_a_person_plays_a_whole_game(browser: Browser, arena: Arena) -> None:
-    page = open_page(browser, arena, 1280, 860)
+def test_a_person_plays_a_whole_game_and_gets_a_report(
+    browser: Browser, page_arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "SURE", 0.0)  # the small network is sure of nothing
+    page = open_page(browser, address(page_arena))
     picture(page, "desktop-lobby")
     start_game(page, "random", analysis=True)
     assert len(hand(page)) == 13
+    assert rows_of_cards(page) == 1
+    roles = page.locator("#felt .role").all_text_contents()
+    assert sorted(roles) == ["opponent", "opponent", "partner", "you"]
+    seats = page.locator("#felt .seat-name").all_text_contents()
+    assert sorted(seats) == ["East", "North", "South", "West"]
 
     # Analysis: a value for every legal card, and the owners of unseen point cards.
-    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)), timeout=SECONDS)
+    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)), timeout=PATIENCE)
     assert page.locator("#analysis table tbody tr").count() > 0
     picture(page, "desktop-analysis")
 
     illegal_clicks = reloads = 0
-    while not over(page):
+    while not is_over(page):
         may, have = legal(page), hand(page)
         for card in [card for card in have if card not in may][:1]:
-            page.click(f"#hand button[data-card={card}]", force=True)
+            page.eval_on_selector(f"#hand button[data-card={card}]", "one => one.click()")
             assert hand(page) == have
             assert legal(page) == may
             illegal_clicks += 1
@@ -138,47 +64,89 @@ def test_a_person_plays_a_whole_game(browser: Browser, arena: Arena) -> None:
             my_turn(page)
             assert (hand(page), legal(page)) == (have, may)
             page.locator("#analysis-on").uncheck()
+            check_trick_is_named(page)
+            check_leaving_is_asked_for(page)
         play(page, may[-1])
     assert illegal_clicks > 0
     assert reloads == 1
-    picture(page, "desktop-summary")
 
-    # The summary says what the server has stored.
-    address = page.locator("#download-game").get_attribute("href")
-    record = page.evaluate("address => fetch(address).then(answer => answer.json())", address)
-    shown = page.locator("#summary-body tbody td:nth-child(2)").all_text_contents()
-    scores = [int(text.replace("−", "-")) for text in shown]  # noqa: RUF001
-    assert scores[:4] == record["scores"]
-    assert scores[4:] == [scores[0] + scores[2], scores[1] + scores[3]]
+    # The result is what the server has stored, and the report comes by itself.
+    game = page.locator("#download-game").get_attribute("href")
+    record = page.evaluate("address => fetch(address).then(answer => answer.json())", game)
+    shown = page.locator("#final-scores .member td:nth-child(2)").all_text_contents()
+    assert [number(text) for text in shown] == [record["scores"][seat] for seat in (0, 2, 1, 3)]
+    expect(page.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    picture(page, "desktop-finished")
+    report = page.evaluate(
+        "address => fetch(address + '/report?seat=0').then(answer => answer.json())", game
+    )
+    expect(page.locator(".worst li")).to_have_count(len(report["worst"]))
+    assert len(report["worst"]) > 0
+    worst = next(move for move in report["moves"] if move["stage"] == report["worst"][0])
+    expect(page.locator(".worst li").first).to_contain_text(
+        f"You gave away {max(1, round(worst['loss']))} points here"
+    )
+    assert f"{abs(report['duplicate']['gain'])} points" in page.inner_text("#report") or (
+        report["duplicate"]["gain"] == 0
+    )
 
-    # Replay: every move, with an opinion.
-    page.click("#watch-replay")
-    expect(page.locator("#replay-opinion .bar").first).to_be_visible(timeout=SECONDS)
-    for _ in range(5):
-        page.click("#replay-on")
-    assert page.locator("#replay-hands .gone").count() == 5
-    expect(page.locator("#replay-text")).to_contain_text("5.")
-    expect(page.locator("#replay-opinion")).to_contain_text("would play", timeout=SECONDS)
-    picture(page, "desktop-replay")
+    # Replay of the worst move, and of the deal as ScrofaZero played it.
+    page.locator(".worst button").first.click()
+    assert page.locator("#replay-hands .gone").count() == worst["stage"]
+    expect(page.locator("#replay-opinion")).to_contain_text("would play", timeout=PATIENCE)
     page.click("#replay-last")
     assert page.locator("#replay-hands .gone").count() == 52
-    page.click("#replay-close")
+    expect(page.locator("#replay-opinion")).to_be_hidden()
+    page.click("#show-duplicate")
+    page.click("#replay-on")
+    first = report["duplicate"]["plays"][0]
+    assert page.locator("#replay-felt .spot").get_attribute("data-card") == first
+
+    check_permanent_address(browser, page, page_arena)
     page.click("#next-game")
-    page.locator("#summary").wait_for(state="hidden")
     my_turn(page)
     assert len(hand(page)) == 13
-    assert page.problems == []  # ty: ignore[missing-attribute]
-    page.context.close()
+    close(page)
 
 
-def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, arena: Arena) -> None:
-    page = open_page(browser, arena, 390, 844, has_touch=True, is_mobile=True)
+def check_trick_is_named(page: Page) -> None:
+    """For those who hear the page: whose card it is, and which."""
+    for label in page.eval_on_selector_all(
+        "#trick [role=img]", "all => all.map(one => one.getAttribute('aria-label'))"
+    ):
+        assert re.fullmatch(
+            r"(West|North|East|South): (\w+) of (spades|hearts|diamonds|clubs)", label
+        )
+
+
+def check_leaving_is_asked_for(page: Page) -> None:
+    have = hand(page)
+    page.click("#leave")
+    expect(page.locator("#ask")).to_be_visible()
+    page.click("#ask-no")
+    expect(page.locator("#ask")).to_be_hidden()
+    assert hand(page) == have
+
+
+def check_permanent_address(browser: Browser, page: Page, page_arena: Arena) -> None:
+    """A stranger sees the same game, told as a stranger."""
+    shown = re.search(r"#game=\d+/0$", page.url)
+    assert shown is not None
+    stranger = open_page(browser, address(page_arena, shown[0]))
+    expect(stranger.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    assert stranger.locator("#final-scores").inner_text().count("Mr. Random") == 3
+    assert "You" not in stranger.inner_text("#finished")
+    expect(stranger.locator("#next-game")).to_be_hidden()
+    close(stranger)
+
+
+def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, page_arena: Arena) -> None:
+    page = open_page(browser, address(page_arena), 390, 844, **PHONE)
     page.click("#language")
     expect(page.locator("h1")).to_have_text("拱猪竞技场")
     picture(page, "phone-lobby")
     start_game(page, "random")
-    no_sideways = "document.documentElement.scrollWidth <= window.innerWidth"
-    assert page.evaluate(no_sideways)
+    assert fits_sideways(page)
     card = legal(page)[0]
     page.tap(f"#hand button[data-card={card}]")
     played(page, card)
@@ -194,32 +162,117 @@ def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, arena: Arena) 
     played(page, card)
     page.click("#last-trick-button")
     expect(page.locator("#last-trick figure")).to_have_count(4)
-    assert page.evaluate(no_sideways)
+    assert fits_sideways(page)
+    # The rules are there in a game, and end where it goes on.
+    page.click("#rules-button")
+    expect(page.locator("#rules")).to_contain_text("没有亮牌")
+    page.click("#rules-close")
     page.click("#leave")
+    page.click("#ask-yes")
     page.locator("#lobby").wait_for()
-    assert page.problems == []  # ty: ignore[missing-attribute]
-    page.context.close()
+    close(page)
 
 
-def test_two_people_meet_by_a_link(browser: Browser, arena: Arena) -> None:
-    first = open_page(browser, arena, 900, 700)
-    first.locator("#name").wait_for()
-    for place, player in (("left", "random"), ("partner", ""), ("right", "random")):
-        first.select_option(f"#other-{place}", player)
-    first.click("#new-table button[type=submit]")
-    link = first.locator("#invite-link")
-    link.wait_for()
-    table = re.search(r"#join=(\w+)", link.input_value())
-    assert table is not None
-    second = open_page(browser, arena, 900, 700)
-    second.locator("#name").wait_for()
-    second.goto(f"{arena.http}/?speed=0.02&again#join={table[1]}")
-    my_turn(first)
-    second.wait_for_function("() => document.querySelectorAll('#hand button').length === 13")
-    assert not set(hand(first)) & set(hand(second))
-    assert first.locator("#felt [data-place='2'] .who").text_content() == (
-        second.locator("#felt [data-place='0'] .who").text_content() or ""
-    ).replace(" (you)", "")
-    for page in (first, second):
-        assert page.problems == []  # ty: ignore[missing-attribute]
-        page.context.close()
+def test_a_phone_on_its_side_shows_everything_at_once(browser: Browser, page_arena: Arena) -> None:
+    for width, height in ((844, 390), (667, 375)):
+        page = open_page(browser, address(page_arena), width, height, **PHONE)
+        start_game(page, "random")
+        play(page, legal(page)[0])
+        assert rows_of_cards(page) == 1
+        assert fits_sideways(page)
+        for part in ("#felt", "#hand", "#prompt", "#clock", "#leave"):
+            box = page.locator(part).bounding_box()
+            assert box is not None, part
+            assert box["y"] >= 0, part
+            assert box["y"] + box["height"] <= height, part
+        places = [page.locator("#felt .place").nth(i).bounding_box() for i in range(4)]
+        cards = page.locator("#felt .spot").all()
+        for spot in cards:  # captions and cards do not overlap
+            box = spot.bounding_box()
+            for place in places:
+                assert box is not None
+                assert place is not None
+                assert (
+                    box["x"] + box["width"] <= place["x"] + 1
+                    or place["x"] + place["width"] <= box["x"] + 1
+                    or box["y"] + box["height"] <= place["y"] + 1
+                    or place["y"] + place["height"] <= box["y"] + 1
+                )
+        picture(page, f"landscape-{width}", whole=False)
+        close(page)
+
+
+def test_the_language_switch_changes_everything(browser: Browser, page_arena: Arena) -> None:
+    page = open_page(browser, address(page_arena))
+    page.locator("#other-left").wait_for()
+    texts = page.evaluate(
+        "() => import('./static/js/i18n.js').then(found => "
+        "[...found.TEXTS.values()].map(all => [...all]))"
+    )
+    english, chinese = (dict(pairs) for pairs in texts)
+    assert english.keys() == chinese.keys()
+    for key in english:
+        placeholders = [set(re.findall(r"\{\w+\}", found[key])) for found in (english, chinese)]
+        assert placeholders[0] == placeholders[1], key
+
+    def check_switch() -> None:
+        """No English text is left, neither to be read nor to be heard, and back again."""
+        before = all_texts(page)
+        page.click("#language")
+        page.wait_for_function("() => document.documentElement.lang === 'zh-Hans'")
+        page.wait_for_timeout(300)  # a guest gets a new name
+        left = [
+            text
+            for text in all_texts(page)
+            if re.search(r"[A-Za-z]{2,}", re.sub(r"ScrofaZero|English|UTC|API|CSV|JSON", "", text))
+        ]
+        assert left == []
+        page.click("#language")
+        page.wait_for_function("() => document.documentElement.lang === 'en'")
+        page.wait_for_timeout(300)
+        assert sorted(all_texts(page)) == sorted(before)
+
+    page.locator("#daily-box p").first.wait_for()
+    check_switch()
+    page.click("#rules-button")
+    page.locator("#rules table").first.wait_for()
+    page.evaluate("() => document.getElementById('rules').close()")
+    page.fill("#name", "李雷 2")  # a name of one's own stays
+    start_game(page, "random", analysis=True)
+    page.locator("#analysis .bar").first.wait_for()
+    check_switch()
+    play(page, legal(page)[0])
+    page.locator("#analysis-on").uncheck()
+    play_out(page)
+    page.locator("#moves").wait_for()
+    page.locator("#replay-opinion .bar").first.wait_for()
+    check_switch()
+    page.click("#daily-link")
+    page.locator("#daily h2").wait_for()
+    check_switch()
+    page.click("#standings-link")
+    page.locator("#leaderboard caption").wait_for()
+    check_switch()
+    close(page)
+
+
+def all_texts(page: Page) -> list[str]:
+    """All texts of the page that can be seen or heard."""
+    return page.evaluate(
+        """() => {
+          const NAMES = '#tables .seated, #daily-table tbody, #announce';
+          const seen = (element) => element.checkVisibility();
+          const found = [document.title];
+          for (const element of document.querySelectorAll('body *')) {
+            // The names of other people stay as they are.
+            if (!seen(element) || element.closest(NAMES)) continue;
+            if (element.ariaLabel) found.push(element.ariaLabel);
+            if (element.title) found.push(element.title);
+            if (element.tagName === 'INPUT' && element.type === 'text') found.push(element.value);
+            for (const node of element.childNodes) {
+              if (node.nodeType === 3 && node.data.trim()) found.push(node.data.trim());
+            }
+          }
+          return found.filter((text) => !/^\\d+ ?(s|秒)$/.test(text));
+        }"""
+    )

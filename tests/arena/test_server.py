@@ -8,21 +8,17 @@ import json
 import random
 import re
 import urllib.error
-import urllib.request
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
 
-from gongzhu_jax import players, records
+from gongzhu_jax import records
 from gongzhu_jax.arena.client import Client
-from gongzhu_jax.arena.settings import Limits, Settings
+from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.errors import ArenaError
-from gongzhu_jax.evaluation import play_match, random_deals
-from tests.arena.live_server import Arena, in_thread
-from tests.evaluation.simple_players import high_player, mixed_player
-from tests.oracle.rules import card_id
+from tests.arena.live_server import Arena, get, in_thread, post, run
 
 RANDOM = [None, "random", "random", "random"]
 
@@ -30,50 +26,14 @@ RANDOM = [None, "random", "random", "random"]
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
     database = tmp_path_factory.mktemp("arena") / "arena.sqlite"
-    limits = Limits(message_burst=2000, messages_per_second=2000, tables_per_connection=40)
-    settings = Settings(str(database), own_seconds=120, limits=limits)
+    # The time that our players take is tested elsewhere; here it would only be waited for.
+    settings = Settings(str(database), own_least_seconds=0, own_most_seconds=0, prepare=False)
     with in_thread(settings) as running:
         yield running
 
 
-def run(work: Callable[[], Any]) -> Any:
-    async def limited() -> Any:
-        return await asyncio.wait_for(work(), 300)
-
-    return asyncio.run(limited())
-
-
-def get(arena: Arena, path: str) -> Any:
-    with urllib.request.urlopen(arena.http + path, timeout=30) as answer:
-        body = answer.read().decode()
-        return json.loads(body) if answer.headers["content-type"] == "application/json" else body
-
-
-def post(arena: Arena, path: str, **body: Any) -> tuple[int, Any]:
-    request = urllib.request.Request(
-        arena.http + path, json.dumps(body).encode(), {"content-type": "application/json"}
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.load(error)
-
-
 def low(view: dict[str, Any]) -> str:
     return view["legal"][0]
-
-
-def high(view: dict[str, Any]) -> str:
-    return view["legal"][-1]
-
-
-def mixed(view: dict[str, Any]) -> str:
-    """What `mixed_player` does, from the message alone."""
-    plays = [card_id(card) for card in view["plays"]]
-    total = sum(plays) - (52 - len(plays)) + len(plays) + view["seat"]
-    return view["legal"][-1 if total % 2 else 0]
 
 
 def test_a_client_plays_games_and_they_are_kept(arena: Arena) -> None:
@@ -100,75 +60,6 @@ def test_a_client_plays_games_and_they_are_kept(arena: Arena) -> None:
     assert [row["game"] for row in get(arena, "/api/games?player=ann&limit=2")] == [
         end["game"] for end in ended[:2]
     ]
-
-
-def test_programs_in_a_match_score_as_in_evaluation(arena: Arena) -> None:
-    _, first = post(arena, "/api/accounts", name="high-bot")
-    _, second = post(arena, "/api/accounts", name="mixed-bot")
-    assert post(arena, "/api/accounts", name="high-bot")[0] == 409
-
-    async def play() -> dict[str, Any]:
-        async with (
-            Client(arena.ws, **first) as client,
-            Client(arena.ws, **second) as other,
-        ):
-            playing = [
-                asyncio.create_task(client.play_matches(high)),
-                asyncio.create_task(other.play_matches(mixed)),
-            ]
-            found = await finished_match(arena, first, "high-bot", "mixed-bot", deals=6)
-            for task in playing:
-                task.cancel()
-            return found
-
-    found = run(play)
-    deals = random_deals(found["seed"], 6)
-    truth = play_match(high_player, mixed_player, deals, seed=found["seed"], batch=8)
-    assert found["margins"] == truth.margins.tolist()
-    assert found["summary"]["mean"] == truth.mean
-    assert found["summary"]["standard_error"] == pytest.approx(truth.standard_error)
-    games = get(arena, f"/api/games?match={found['id']}")
-    assert len(games) == 12
-    board = {row["player"]: row for row in get(arena, "/api/leaderboard")}
-    assert board["high-bot"]["opponents"]["mixed-bot"]["mean"] == truth.mean
-    assert board["mixed-bot"]["opponents"]["high-bot"]["mean"] == -truth.mean
-    assert "high-bot" in get(arena, "/api/leaderboard.csv")
-
-
-def test_our_players_in_a_match_score_as_in_evaluation(arena: Arena) -> None:
-    """Their random choices too: every decision has the key that it has there."""
-    _, account = post(arena, "/api/accounts", name="starter")
-    found = run(lambda: finished_match(arena, account, "random", "if", deals=3))
-    truth = play_match(players.make("random"), players.make("if"), 3, seed=found["seed"], batch=4)
-    assert found["margins"] == truth.margins.tolist()
-
-
-async def finished_match(arena: Arena, account: dict[str, str], first: str, second: str, **more):
-    status, started = await asyncio.to_thread(
-        post, arena, "/api/matches", **account, first=first, second=second, **more
-    )
-    assert status == 200, started
-    while True:
-        found = await asyncio.to_thread(get, arena, f"/api/matches/{started['match']}")
-        if found["status"] != "playing":
-            assert found["status"] == "finished"
-            return found
-        assert "seed" not in found
-        if await asyncio.to_thread(get, arena, f"/api/games?match={found['id']}"):
-            # Games are told only when the match is over: it has ended in between.
-            found = await asyncio.to_thread(get, arena, f"/api/matches/{started['match']}")
-            assert found["status"] == "finished"
-        await asyncio.sleep(0.05)
-
-
-def test_matches_need_an_account_and_players_that_are_here(arena: Arena) -> None:
-    _, account = post(arena, "/api/accounts", name="asker")
-    wrong = {**account, "token": "x"}
-    assert post(arena, "/api/matches", **wrong, first="if", second="random")[0] == 403
-    status, answer = post(arena, "/api/matches", **account, first="if", second="absent")
-    assert (status, answer["code"]) == (400, "player")
-    assert post(arena, "/api/matches", **account, first="if", second="if")[0] == 400
-    assert post(arena, "/api/matches", **account, first="if", second="random", deals=0)[0] == 422
 
 
 CARD = re.compile(r'"([SHDC](?:10|[2-9JQKA]))"')
@@ -348,7 +239,7 @@ def test_tables_are_listed_without_secrets(arena: Arena) -> None:
 def test_the_page_and_the_api_description_are_served(arena: Arena) -> None:
     assert "<html" in get(arena, "/")
     paths = get(arena, "/openapi.json")["paths"]
-    assert {"/api/games", "/api/matches", "/api/leaderboard", "/api/records.jsonl"} <= set(paths)
+    assert {"/api/games", "/api/matches", "/api/ratings", "/api/records.jsonl"} <= set(paths)
     with pytest.raises(urllib.error.HTTPError) as caught:
         get(arena, "/api/games/999999")
     with caught.value as error:

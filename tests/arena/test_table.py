@@ -7,21 +7,11 @@ from typing import Any
 import pytest
 
 from gongzhu_jax import records
-from gongzhu_jax.arena import table
-from gongzhu_jax.arena.table import (
-    Ask,
-    By,
-    Closed,
-    Deal,
-    Effect,
-    GameKey,
-    Opened,
-    Phase,
-    Send,
-    Store,
-    Table,
-    TableRules,
-)
+from gongzhu_jax.arena.deals import Deal, GameKey
+from gongzhu_jax.arena.effects import Ask, By, Closed, Effect, Phase, Save, SavePlay, Send, Store
+from gongzhu_jax.arena.seats import TableRules
+from gongzhu_jax.arena.table import Table
+from gongzhu_jax.arena.table_state import dump_table, restore_table
 from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.game.cards import CARD_NAMES, card_id
 
@@ -79,7 +69,7 @@ def test_a_game_begins_when_all_are_ready() -> None:
     assert at.phase is Phase.WAITING  # seat 2 is free
     at.sit(2, "bob", 0.0)
     effects = at.ready(2, 0.0)
-    assert isinstance(effects[0], Opened)
+    assert isinstance(effects[0], Save)
     assert [send.seat for send in sent(effects, "view")] == [2]
     assert [send.seat for send in sent(effects, "turn")] == [0]
     assert at.remaining(4.0) == 6.0
@@ -154,22 +144,88 @@ def test_a_seat_belongs_to_its_token() -> None:
     assert view.message["view"]["seat"] == 1
 
 
-def test_our_players_are_asked_only_when_there_is_a_choice() -> None:
+def test_our_players_are_asked_for_every_move() -> None:
+    """For forced ones too: how long a move takes is decided where the clock is."""
     at = make_table(None, "a", "b", "c")
     at.sit(0, "ann", 0.0)
-    effects = at.ready(0, 0.0)
-    asked = 0
+    effects, asked = at.ready(0, 0.0), 0
     while at.phase is Phase.PLAYING:
         asks = [e for e in effects if isinstance(e, Ask)]
         assert at.game is not None
-        seat, legal = at.game.mover, at.game.legal()
-        if asks:
-            assert len(legal) > 1
-            assert (asks[0].seat, asks[0].stage) == (seat, at.game.stage)
-            assert asks[0].player == "?abc"[seat]
+        seat = at.game.mover
+        if seat != 0:
+            assert asks == [Ask("?abc"[seat], seat, at.game.stage)]
             asked += 1
-        effects = at.play(seat, at.game.stage, legal[-1], 1.0)
-    assert 0 < asked < 39
+        effects = at.play(seat, at.game.stage, at.game.legal()[-1], 1.0)
+    assert asked == 39
+
+
+def test_a_game_begins_when_the_programs_are_compiled() -> None:
+    at = Table("t", (None, "a", "b", "a"), RULES, deal, 0.0, preparing=["a", "b"])
+    at.sit(0, "ann", 0.0)
+    at.ready(0, 0.0)
+    assert at.phase is Phase.PREPARING
+    (told,) = sent(at.prepared("a", 100.0), "table")
+    assert (told.message["phase"], told.message["preparing"]) == ("preparing", ["b"])
+    effects = at.prepared("b", 200.0)
+    assert at.phase is Phase.PLAYING
+    (turn,) = sent(effects, "turn")
+    assert turn.message["seconds"] == RULES.move_seconds  # compiling cost the player nothing
+
+
+@pytest.mark.parametrize("stop", [0, 1, 17, 51, 52])
+def test_a_stored_table_goes_on_where_it_was(stop: int) -> None:
+    at, tokens, effects = four_clients()
+    rng, plays = random.Random(2), []
+    while at.game is not None and at.game.stage < stop:
+        card = rng.choice(at.game.legal())
+        effects = at.play(at.game.mover, at.game.stage, card, 2.0)
+        plays += [(e.card, e.by) for e in effects if isinstance(e, SavePlay)]
+    stored = json.loads(json.dumps(dump_table(at)))
+    again, effects = restore_table("t", stored, plays, lambda rules: deal, 5.0)
+    assert at.game is not None
+    assert again.game is not None
+    assert again.game.plays == at.game.plays
+    assert again.game.hands == at.game.hands
+    assert [place.token for place in again.seats] == tokens
+    assert not any(place.connected for place in again.seats)
+    if stop == 52:
+        assert [type(e) for e in effects] == [Store]  # killed before it was recorded
+    else:
+        (turn,) = sent(effects, "turn")
+        assert turn.message["seconds"] == RULES.move_seconds
+        (view,) = [
+            *sent(again.reconnect(turn.seat or 0, tokens[turn.seat or 0], 6.0), "turn"),
+        ]
+        assert view.message["view"] == turn.message["view"]
+
+
+def test_a_restored_table_waits_for_programs_before_clocks_run() -> None:
+    at = make_table(None, "a", "a", "a")
+    token, _ = at.sit(0, "ann", 0.0)
+    at.ready(0, 0.0)
+    again, effects = restore_table("t", dump_table(at), [], lambda rules: deal, 5.0)
+    assert effects == []
+    assert again.tick(100.0) == []
+    again.reconnect(0, token, 100.0)
+    (turn,) = sent(again.prepared("a", 101.0), "turn")
+    assert turn.message["seconds"] == RULES.move_seconds
+
+
+def test_a_seat_between_games_waits_for_its_client() -> None:
+    at = make_table(None, None, "a", "a")
+    at.sit(0, "ann", 0.0)
+    token, _ = at.sit(1, "bob", 0.0)
+    at.disconnect(1, 10.0)
+    assert at.tick(129.0) == []
+    at.reconnect(1, token, 129.5)
+    at.disconnect(1, 130.0)
+    assert at.tick(249.0) == []
+    at.tick(251.0)
+    assert at.seats[1].free
+    refused(at, "forbidden", at.reconnect, 1, token, 252.0)
+    at.disconnect(0, 260.0)
+    assert [e for e in at.tick(381.0) if isinstance(e, Closed)]
 
 
 def test_leaving_hands_the_seat_to_the_clock_at_once() -> None:
@@ -235,4 +291,4 @@ def test_a_failed_player_is_replaced_by_the_lowest_card() -> None:
     assert at.game is not None
     at.play(0, 0, at.game.legal()[0], 1.0)
     (played,) = sent(at.clock_play(2.0, By.FAULT), "played")[:1]
-    assert played.message["by"] == table.By.FAULT
+    assert played.message["by"] == By.FAULT

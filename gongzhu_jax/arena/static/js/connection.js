@@ -1,33 +1,53 @@
 // The WebSocket: says hello, comes back by itself, and matches answers to questions.
 
 const PROTOCOL = 1;
+const FIRST_WAIT = 500;
 const LONGEST_WAIT = 10_000;
+const BAD_NAME = new Set(["taken", "forbidden", "malformed"]);
+
+const lostError = () => Object.assign(new Error("the connection has ended"), { code: "gone" });
 
 export class Connection {
   #socket = null;
   #name;
+  #handlers;
   #next = 1;
   #waiting = new Map();
-  #delay = 500;
-  #closed = false;
+  #delay = FIRST_WAIT;
+  #renaming = null;
 
-  /** `onMessage(message)` for what comes unasked, `onState(open, welcome)` when it comes or goes. */
-  constructor(name, onMessage, onState) {
+  /** `onMessage(message)` for what comes unasked; `onWelcome(welcome)` and `onLost()` when the
+   * connection comes and goes; `otherName(error)` gives a name instead of one that is refused;
+   * `onRefused(error)` if the server does not take anybody now. */
+  constructor(name, handlers) {
     this.#name = name;
-    this.onMessage = onMessage;
-    this.onState = onState;
+    this.#handlers = handlers;
     this.#open();
   }
 
-  close() {
-    this.#closed = true;
-    this.#socket.close();
+  /** Resolves when the server knows us by another name; rejects, and the old one stays. */
+  async rename(name) {
+    const before = this.#name;
+    this.#name = name;
+    try {
+      await new Promise((resolve, reject) => {
+        this.#renaming = { resolve, reject };
+        this.#delay = 0;
+        this.#socket.close();
+      });
+    } catch (error) {
+      this.#name = before;
+      this.#socket.close();
+      throw error;
+    } finally {
+      this.#renaming = null;
+    }
   }
 
   tell(type, fields = {}) {
-    if (this.#socket.readyState === WebSocket.OPEN) {
-      this.#socket.send(JSON.stringify({ type, ...fields }));
-    }
+    if (this.#socket.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify({ type, ...fields }));
+    return true;
   }
 
   /** Resolves to the answer, or throws an Error with the server's `code`. */
@@ -35,13 +55,17 @@ export class Connection {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.tell(type, { ...fields, id });
+      if (!this.tell(type, { ...fields, id })) {
+        this.#waiting.delete(id);
+        reject(lostError());
+      }
     });
   }
 
   #open() {
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(`${scheme}//${location.host}/ws`);
+    const address = new URL("ws", document.baseURI);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(address);
     this.#socket = socket;
     socket.onopen = () => this.#hello();
     socket.onmessage = (event) => this.#receive(JSON.parse(event.data));
@@ -49,20 +73,37 @@ export class Connection {
   }
 
   async #hello() {
+    let welcome;
     try {
-      const welcome = await this.ask("hello", { protocol: PROTOCOL, name: this.#name });
-      this.#delay = 500;
-      this.onState(true, welcome);
+      welcome = await this.ask("hello", { protocol: PROTOCOL, name: this.#name });
     } catch (error) {
-      this.#closed = true;
-      this.onState(false, null, error);
+      this.#refused(error);
+      return;
+    }
+    this.#delay = FIRST_WAIT;
+    this.#handlers.onWelcome(welcome);
+    this.#renaming?.resolve();
+  }
+
+  /** The page never stays dead: with another name at once, otherwise after a while. */
+  #refused(error) {
+    if (error.code === "gone") return; // the closing says the rest
+    if (this.#renaming && BAD_NAME.has(error.code)) {
+      this.#renaming.reject(error);
+    } else if (BAD_NAME.has(error.code)) {
+      this.#name = this.#handlers.otherName(error);
+      this.#delay = 0;
+      this.#socket.close();
+    } else {
+      this.#handlers.onRefused(error);
+      this.#socket.close();
     }
   }
 
   #receive(message) {
     const waiting = this.#waiting.get(message.id);
     if (!waiting) {
-      this.onMessage(message);
+      this.#handlers.onMessage(message);
       return;
     }
     this.#waiting.delete(message.id);
@@ -74,13 +115,10 @@ export class Connection {
   }
 
   #lost() {
-    for (const { reject } of this.#waiting.values()) {
-      reject(Object.assign(new Error("the connection has ended"), { code: "gone" }));
-    }
+    for (const { reject } of this.#waiting.values()) reject(lostError());
     this.#waiting.clear();
-    if (this.#closed) return;
-    this.onState(false, null);
+    if (this.#delay > 0) this.#handlers.onLost();
     setTimeout(() => this.#open(), this.#delay);
-    this.#delay = Math.min(2 * this.#delay, LONGEST_WAIT);
+    this.#delay = Math.min(Math.max(2 * this.#delay, FIRST_WAIT), LONGEST_WAIT);
   }
 }

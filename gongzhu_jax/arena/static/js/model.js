@@ -1,18 +1,22 @@
-// What the page knows of its table, from the messages alone. No document, no clock: node tests it.
+// What the page knows of its table, from the messages alone. No document, no clock.
 
-import { isPointCard } from "./cards.js";
+import { isPointCard, RANKS, rankOf, suitOf, SUITS } from "./cards.js";
 
 export function newModel() {
-  return { table: null, seat: null, token: null, info: null, view: null, turn: false,
-    deadline: null, end: null, lastBy: null, showing: null };
+  return { table: null, seat: null, token: null, invitation: null, info: null, view: null,
+    turn: false, deadline: null, end: null, lastBy: null, showing: null };
 }
 
 /** The place of a seat as I see the table: 0 is me, 1 on my left, 2 opposite, 3 on my right. */
 export const placeOf = (seat, mine) => (seat - mine + 4) % 4;
 
-/** Changes the model by a message; `now` in seconds is for the time limit. */
+/** The team of a seat as I see it. */
+export const isMyTeam = (seat, mine) => (seat - mine) % 2 === 0;
+
+/** Changes the model by a message; `now`, in seconds, is when its player can see it: the clock
+ * of a move starts there. */
 export function update(model, message, now) {
-  const change = CHANGES[message.type];
+  const change = CHANGES.get(message.type);
   if (change && (message.table === model.table || message.type === "seated")) {
     change(model, message, now);
   }
@@ -31,10 +35,11 @@ export function playOwn(model) {
   model.deadline = null;
 }
 
-const CHANGES = {
+const CHANGES = new Map(Object.entries({
   seated(model, message) {
     Object.assign(model, newModel(),
-      { table: message.table, seat: message.seat, token: message.token });
+      { table: message.table, seat: message.seat, token: message.token,
+        invitation: message.invitation ?? null });
   },
   table(model, message) {
     model.info = message;
@@ -78,7 +83,7 @@ const CHANGES = {
     model.turn = false;
     model.deadline = null;
   },
-};
+}));
 
 function setView(model, message) {
   // A turn that only repeats what was played must not take the last trick from the table.
@@ -90,20 +95,46 @@ function setView(model, message) {
 /** Points of both teams, seats 0 and 2 first. */
 export const teams = (points) => [points[0] + points[2], points[1] + points[3]];
 
-/** The seats of all plays of a game, and the tricks, from the leader and the cards. */
-export function seatsOfPlays(plays, leader) {
-  const ranks = "2 3 4 5 6 7 8 9 10 J Q K A".split(" ");
-  const seats = [];
+/** The tricks of a game, the last one perhaps not full, from the leader and the cards. */
+export function tricksOf(plays, leader) {
+  const tricks = [];
   let lead = leader;
   for (let start = 0; start < plays.length; start += 4) {
-    const trick = plays.slice(start, start + 4);
-    trick.forEach((_, i) => seats.push((lead + i) % 4));
+    const cards = plays.slice(start, start + 4);
     let best = 0;
-    trick.forEach((card, i) => {
-      const follows = card[0] === trick[0][0];
-      if (follows && ranks.indexOf(card.slice(1)) > ranks.indexOf(trick[best].slice(1))) best = i;
+    cards.forEach((card, i) => {
+      const follows = suitOf(card) === suitOf(cards[0]);
+      if (follows && RANKS.indexOf(rankOf(card)) > RANKS.indexOf(rankOf(cards[best]))) best = i;
     });
-    lead = (lead + best) % 4;
+    const winner = (lead + best) % 4;
+    tricks.push(cards.length === 4 ? { leader: lead, cards, winner } : { leader: lead, cards });
+    lead = winner;
   }
-  return seats;
+  return tricks;
+}
+
+/** The seats of all plays of a game. */
+export const seatsOfPlays = (plays, leader) => tricksOf(plays, leader).flatMap((trick) =>
+  trick.cards.map((_, i) => (trick.leader + i) % 4));
+
+/** Point cards that each seat has taken in the tricks that are full. */
+export function takenIn(tricks) {
+  const taken = [[], [], [], []];
+  for (const { cards, winner } of tricks) {
+    if (winner !== undefined) taken[winner].push(...cards.filter(isPointCard));
+  }
+  return taken;
+}
+
+/** Points of my team minus those of the other one. */
+export function marginOf(points, mine) {
+  const [first, second] = teams(points);
+  return mine % 2 === 0 ? first - second : second - first;
+}
+
+/** The four hands of a record, whose `deal` has the owner of each card. */
+export function handsOf(deal) {
+  const hands = [[], [], [], []];
+  deal.forEach((seat, card) => hands[seat].push(SUITS[Math.floor(card / 13)] + RANKS[card % 13]));
+  return hands;
 }

@@ -1,13 +1,12 @@
 // What ScrofaZero thinks of a position.
 
-import { make, chip, replace, signed } from "./dom.js";
+import { make, chip, replace, signed, tableOf } from "./dom.js";
 import { shortName } from "./cards.js";
-import { playerName, t } from "./i18n.js";
+import { seatName, t } from "./i18n.js";
 
 const round = (value) => signed(Math.round(value));
 
-/** Fills a panel; `names` are of the four seats. */
-export function showOpinion(panel, opinion, names) {
+export function showOpinion(panel, opinion) {
   const cards = Object.entries(opinion.q).sort((a, b) => b[1].mean - a[1].mean);
   const parts = [make("p", { textContent: t("wouldPlay", { card: shortName(opinion.card) }) })];
   if (cards.length) {
@@ -15,9 +14,8 @@ export function showOpinion(panel, opinion, names) {
   } else {
     parts.push(make("p", { textContent: t("forced") }));
   }
-  if (Object.keys(opinion.owners).length) {
-    parts.push(make("h3", { textContent: t("ownersTitle") }), owners(opinion.owners, names));
-  }
+  const owners = Object.entries(opinion.owners);
+  if (owners.length) parts.push(make("h3", { textContent: t("ownersTitle") }), ownersTable(owners));
   replace(panel, ...parts);
 }
 
@@ -32,15 +30,12 @@ function bars(cards, best) {
   });
 }
 
-function owners(believed, names) {
+function ownersTable(owners) {
   // The one who thinks holds none of them.
-  const others = [0, 1, 2, 3].filter((seat) => Object.values(believed).some((s) => s[seat] > 0));
-  const head = make("tr", {}, make("th", {}), ...others.map((seat) => make("th",
-    { scope: "col", textContent: t("seat", { seat: seat + 1 }), title: playerName(names[seat]) })));
-  const rows = Object.entries(believed).map(([card, shares]) =>
-    make("tr", {}, make("td", {}, chip(card)), ...others.map((seat) =>
-      make("td", { textContent: shares[seat] > 0 ? `${Math.round(100 * shares[seat])} %` : "" }))));
-  const table = make("table", { className: "owners" }, make("thead", {}, head), make("tbody", {}, ...rows));
-  return make("div", { className: "scroll" }, table);
+  const others = [0, 1, 2, 3].filter((seat) => owners.some(([, shares]) => shares[seat] > 0));
+  const percent = (share) => (share > 0 ? `${Math.round(100 * share)} %` : "");
+  return make("div", { className: "scroll" }, tableOf(
+    ["", ...others.map(seatName)],
+    owners.map(([card, shares]) => [chip(card), ...others.map((seat) => percent(shares[seat]))]),
+    { className: "owners" }));
 }
-

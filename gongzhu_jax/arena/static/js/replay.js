@@ -2,84 +2,80 @@
 
 import { $, chip, make, replace } from "./dom.js";
 import { shortName, sortHand } from "./cards.js";
-import { playerName, t } from "./i18n.js";
-import { seatsOfPlays } from "./model.js";
+import { drawFelt } from "./felt.js";
+import { errorText, seatAndName, seatName, t } from "./i18n.js";
+import { seatsOfPlays, takenIn, tricksOf } from "./model.js";
 import { showOpinion } from "./opinion.js";
-import { spots } from "./table.js";
+import { getJson, patiently } from "./server.js";
 
 let game = null; // what is replayed
 let stage = 0; // cards that are on the table or were
 
-/** `end` is a "game_end" message, `names` are of the seats, `mine` is where I sit. */
-export function openReplay(end, names, mine) {
-  const seats = seatsOfPlays(end.plays, end.leader);
-  game = { id: end.game, names, mine, hands: end.hands, plays: end.plays, seats,
-    opinions: new Map() };
-  goTo(0);
+/** `game` has id, token, players, hands, leader, plays, mine (the seat at the bottom), me, and
+ * `duplicate`: whether it is the deal played again, of which no opinions are kept. */
+export function openReplay(opened, at = 0) {
+  game = { ...opened, seats: seatsOfPlays(opened.plays, opened.leader), opinions: new Map() };
+  goTo(at);
 }
 
 export function goTo(wanted) {
   stage = Math.max(0, Math.min(game.plays.length, wanted));
-  draw();
+  drawReplay();
 }
 
-export const goBy = (step) => goTo(stage + step);
-export const goToEnd = () => goTo(game.plays.length);
-
-export function draw() {
+export function drawReplay() {
   if (!game) return;
+  $("replay-title").textContent = t(game.duplicate ? "replayDuplicate" : "replayOf");
   $("replay-stage").value = stage;
-  drawTrick();
+  drawTable();
   drawHands();
   drawText();
   drawOpinion();
 }
 
-function drawTrick() {
-  const start = stage === 0 ? 0 : stage - 1 - ((stage - 1) % 4);
-  const trick = { leader: game.seats[start], cards: game.plays.slice(start, stage) };
-  if (trick.cards.length === 4 && stage < game.plays.length) trick.winner = game.seats[stage];
-  replace($("replay-trick"), ...spots(trick, game.mine));
+function drawTable() {
+  const tricks = tricksOf(game.plays.slice(0, stage), game.leader);
+  drawFelt($("replay-felt"), {
+    seats: game.players.map((name) => ({ name })), mine: game.mine, me: game.me, points: null,
+    taken: takenIn(tricks), toMove: stage < game.plays.length ? game.seats[stage] : null,
+    trick: tricks.at(-1) });
 }
 
 function drawHands() {
   const gone = new Set(game.plays.slice(0, stage));
-  const now = game.plays[stage];
+  const next = game.plays[stage];
   replace($("replay-hands"), ...game.hands.map((hand, seat) => {
     const cards = sortHand(hand).map((card) => {
       const element = chip(card);
       element.classList.toggle("gone", gone.has(card));
-      element.classList.toggle("now", card === now);
+      element.classList.toggle("now", card === next);
       return element;
     });
-    const name = make("span", { textContent: `${seat + 1} · ${playerName(game.names[seat])}` });
-    return make("div", { className: "row" }, name, ...cards);
+    return make("div", { className: "row" }, make("span", { textContent: seatName(seat) }), ...cards);
   }));
 }
 
+const playText = (at) => t("plays", { card: shortName(game.plays[at]),
+  name: seatAndName(game.seats[at], game.players[game.seats[at]]) });
+
 function drawText() {
-  const last = stage - 1;
-  $("replay-text").textContent = last < 0 ? t("start") : `${stage}. ` + t("plays", {
-    name: playerName(game.names[game.seats[last]]), card: shortName(game.plays[last]) });
+  $("replay-text").textContent = stage === 0 ? t("start") : `${stage}. ${playText(stage - 1)}`;
 }
 
 /** Of the move that comes next. */
 async function drawOpinion() {
   const panel = $("replay-opinion");
   const [of, at] = [game, stage];
-  if (at >= of.plays.length) {
-    replace(panel);
-    return;
-  }
-  const heading = make("p", {}, make("strong", { textContent: t("plays", {
-    name: playerName(of.names[of.seats[at]]), card: shortName(of.plays[at]) }) }));
+  panel.hidden = of.duplicate || at >= of.plays.length;
+  if (panel.hidden) return;
+  const heading = make("p", {}, make("strong", { textContent: `${at + 1}. ${playText(at)}` }));
   const body = make("div", { textContent: t("analysing") });
   replace(panel, heading, body);
   try {
-    const found = await opinionOf(of, at);
-    if (game === of && stage === at) showOpinion(body, found, of.names);
+    const opinion = await opinionOf(of, at);
+    if (opinion && game === of && stage === at) showOpinion(body, opinion);
   } catch (error) {
-    body.textContent = t("noAnalysis", { reason: error.message });
+    body.textContent = t("noAnalysis", { reason: errorText(error) });
   }
 }
 
@@ -87,11 +83,20 @@ async function opinionOf(of, at) {
   if (!of.opinions.has(at)) {
     // A reader who moves on quickly asks for nothing on the way.
     await new Promise((resolve) => setTimeout(resolve, 250));
-    if (game !== of || stage !== at) return Promise.reject(new Error("…"));
-    const answer = await fetch(`/api/games/${of.id}/opinion/${at}`);
-    const body = await answer.json();
-    if (!answer.ok) throw new Error(body.message ?? answer.statusText);
-    of.opinions.set(at, body);
+    if (game !== of || stage !== at) return null;
+    of.opinions.set(at, await patiently(
+      () => getJson(`api/games/${of.id}/opinion/${at}`, { token: of.token }),
+      () => game === of && stage === at));
   }
   return of.opinions.get(at);
+}
+
+/** Once, when the page is loaded. */
+export function startReplay() {
+  const press = (id, target) => $(id).addEventListener("click", () => goTo(target()));
+  press("replay-first", () => 0);
+  press("replay-back", () => stage - 1);
+  press("replay-on", () => stage + 1);
+  press("replay-last", () => game.plays.length);
+  $("replay-stage").addEventListener("input", (event) => goTo(Number(event.target.value)));
 }

@@ -1,23 +1,30 @@
-// The leaderboard.
+// How strong the programs are.
 
-import { $, make, replace, signed } from "./dom.js";
+import { $, complain, make, replace, signed, tableOf } from "./dom.js";
 import { playerName, t } from "./i18n.js";
+import { getJson } from "./server.js";
 
-export async function drawStandings() {
-  const answer = await fetch("/api/leaderboard");
-  const rows = answer.ok ? await answer.json() : [];
+let rows = null;
+
+export async function openStandings() {
+  try {
+    rows = (await getJson("api/ratings")).players;
+  } catch (error) {
+    complain(error);
+    return;
+  }
+  drawStandings();
+}
+
+export function drawStandings() {
+  if (!rows) return;
   if (!rows.length) {
     replace($("leaderboard"), make("caption", { textContent: t("noMatches") }));
     return;
   }
-  const head = make("tr", {}, ...["player", "mean", "error", "deals", "winRate"].map((key) =>
-    make("th", { scope: "col", textContent: t(key) })));
-  const body = rows.map((row) => make("tr", {}, ...[
-    playerName(row.player),
-    signed(row.mean.toFixed(1)),
-    row.standard_error === null ? "–" : `± ${row.standard_error.toFixed(1)}`,
-    row.deals,
-    `${Math.round(100 * row.win_rate)} %`,
-  ].map((text) => make("td", { textContent: text }))));
-  replace($("leaderboard"), make("thead", {}, head), make("tbody", {}, ...body));
+  const table = tableOf(["player", "rating", "error", "deals", "clockMoves"].map((key) => t(key)),
+    rows.map((row) => [playerName(row.player), signed(row.rating.toFixed(1)),
+      row.standard_error === null ? "–" : `± ${row.standard_error.toFixed(1)}`,
+      String(row.deals), String(row.clock_moves)]));
+  replace($("leaderboard"), ...table.children);
 }

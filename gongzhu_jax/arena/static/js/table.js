@@ -1,55 +1,49 @@
-// The table as people see it: places, trick, hand, scores.
+// The table where I play: felt, hand, scores, clock.
 
-import { $, chip, make, picture, replace, signed } from "./dom.js";
+import { $, button, make, picture, replace, signed } from "./dom.js";
 import { sortHand } from "./cards.js";
-import { playerName, spokenCard, t } from "./i18n.js";
-import { placeOf, teams } from "./model.js";
+import { drawPlaces, drawTrick, gamePlaces } from "./felt.js";
+import { playerName, seatAndName, seatName, spokenCard, t } from "./i18n.js";
+import { isMyTeam, teams } from "./model.js";
 
-/** Names of the four seats, translated where they are ours. */
-export const seatNames = (model) =>
-  model.info.seats.map((seat, i) => (seat.name === null ? t("seat", { seat: i + 1 })
-    : playerName(seat.name)));
+const NOTHING = [[], [], [], []];
 
 export function drawTable(model) {
-  drawPlaces(model);
-  drawTrick(model);
-  drawScores(model);
-  drawPrompt(model);
+  const { info, seat, view } = model;
+  drawPlaces(gamePlaces(), { seats: info.seats, mine: seat, me: true, points: view?.scores ?? null,
+    taken: view?.taken ?? NOTHING, toMove: view?.to_move ?? null });
+  drawTrick($("trick"), model.showing ?? view?.trick, seat);
+  drawScores($("scores"), info.seats.map((place) => place.name), seat,
+    view?.scores ?? [0, 0, 0, 0], model.end || info.games > 0 ? sums(model) : null);
+  $("scores").hidden = view === null;
+  $("prompt").textContent = promptText(model);
 }
 
-function drawPlaces(model) {
-  const names = seatNames(model);
-  for (const element of document.querySelectorAll("#felt .place")) {
-    const seat = (model.seat + Number(element.dataset.place)) % 4;
-    const info = model.info.seats[seat];
-    const away = info.kind === "client" && !info.connected ? ` (${t("away")})` : "";
-    const mine = seat === model.seat ? ` (${t("you")})` : "";
-    const points = model.view ? signed(model.view.scores[seat]) : "";
-    const taken = model.view ? model.view.taken[seat] : [];
-    element.classList.toggle("to-move", model.view !== null && model.view.to_move === seat);
-    const cards = make("div", { className: "taken" }, ...sortHand(taken).map(chip));
-    cards.setAttribute("aria-label", t("taken"));
-    replace(element,
-      make("div", { className: "who", textContent: names[seat] + mine + away }),
-      make("div", { className: "points", textContent: points }), cards);
-  }
+/** Totals over the games of this table, the one on the table included. */
+function sums(model) {
+  const running = model.end || !model.view ? [0, 0, 0, 0] : model.view.scores;
+  return model.info.totals.map((total, seat) => total + running[seat]);
 }
 
-function drawTrick(model) {
-  const trick = model.showing ?? model.view?.trick;
-  replace($("trick"), ...(trick ? spots(trick, model.seat) : []));
-}
-
-/** The cards of a trick where their players sit. */
-export function spots(trick, mine) {
-  return trick.cards.map((card, i) => {
-    const seat = (trick.leader + i) % 4;
-    const spot = picture(card);
-    spot.className = trick.winner === seat ? "spot won" : "spot";
-    spot.dataset.place = placeOf(seat, mine);
-    spot.dataset.card = card;
-    return spot;
-  });
+/** Points by player and by team, with `totals` if there are any; `mine` is null for strangers. */
+export function drawScores(table, names, mine, points, totals) {
+  const cells = (label, game, total) => [label, signed(game), ...(totals ? [signed(total)] : [])];
+  const head = ["player", "thisGame", ...(totals ? ["total"] : [])].map((key) => t(key));
+  const row = (texts, className = "") => make("tr", { className },
+    ...texts.map((text) => make("td", { textContent: text })));
+  const [gameTeams, sumTeams] = [teams(points), teams(totals ?? points)];
+  const teamLabel = (team) => {
+    if (mine === null) return t(`teamNames${team}`);
+    return t(isMyTeam(team, mine) ? "ourTeam" : "theirTeam");
+  };
+  const order = mine === null || mine % 2 === 0 ? [0, 1] : [1, 0];
+  replace(table, make("thead", {}, make("tr", {},
+    ...head.map((text) => make("th", { scope: "col", textContent: text })))),
+  make("tbody", {}, ...order.flatMap((team) => [
+    row(cells(teamLabel(team), gameTeams[team], sumTeams[team]), "team"),
+    ...[team, team + 2].map((seat) =>
+      row(cells(seatAndName(seat, names[seat]), points[seat], totals?.[seat]), "member")),
+  ])));
 }
 
 /** The hand as buttons; `onPlay(card)` is called for any that is pressed. */
@@ -60,31 +54,33 @@ export function drawHand(model, opinion, onPlay) {
   hand.classList.toggle("my-turn", model.turn);
   replace(hand, ...cards.map((card) => cardButton(model, opinion, card, onPlay)));
   const buttons = [...hand.children];
-  const legal = buttons.find((button) => button.getAttribute("aria-disabled") === "false");
-  const target = buttons.find((button) => button.dataset.card === focused) ?? legal ?? buttons[0];
+  const legal = buttons.find((one) => one.getAttribute("aria-disabled") === "false");
+  const target = buttons.find((one) => one.dataset.card === focused) ?? legal ?? buttons[0];
   if (target) target.tabIndex = 0;
   if (focused && target) target.focus();
 }
 
 function cardButton(model, opinion, card, onPlay) {
   const legal = model.turn && model.view.legal.includes(card);
-  const button = make("button", { type: "button", tabIndex: -1 }, picture(card));
-  button.dataset.card = card;
-  button.setAttribute("aria-disabled", String(!legal));
+  const element = button("", () => onPlay(card), { tabIndex: -1 });
+  element.append(picture(card));
+  element.dataset.card = card;
+  element.setAttribute("aria-disabled", String(!legal));
   const hint = model.turn && !legal ? `, ${t("notLegal")}` : "";
-  button.setAttribute("aria-label", spokenCard(card) + hint);
+  element.setAttribute("aria-label", spokenCard(card) + hint);
   const q = opinion?.q[card];
   if (q) {
-    button.append(make("span", { className: "q", textContent: signed(Math.round(q.mean)) }));
-    button.classList.toggle("best", opinion.card === card);
+    element.append(make("span", { className: "q", textContent: signed(Math.round(q.mean)) }));
+    element.classList.toggle("best", opinion.card === card);
   }
-  button.addEventListener("click", () => onPlay(card));
-  return button;
+  return element;
 }
+
+const STEPS = new Map([["ArrowLeft", -1], ["ArrowRight", 1], ["Home", -99], ["End", 99]]);
 
 /** Arrow keys walk along the hand; Enter and the space bar press, as everywhere. */
 export function walkHand(event) {
-  const step = { ArrowLeft: -1, ArrowRight: 1, Home: -99, End: 99 }[event.key];
+  const step = STEPS.get(event.key);
   const buttons = [...$("hand").children];
   const now = buttons.indexOf(document.activeElement);
   if (step === undefined || now < 0) return;
@@ -95,55 +91,38 @@ export function walkHand(event) {
   next.focus();
 }
 
-function drawScores(model) {
-  const points = model.view ? model.view.scores : [0, 0, 0, 0];
-  replace($("scores"), ...scoreRows(seatNames(model), points, model.info.totals, !model.end));
-}
-
-/** Rows by player and by team. `running`: the totals do not hold this game yet. */
-export function scoreRows(names, points, totals, running) {
-  const sums = totals.map((total, seat) => total + (running ? points[seat] : 0));
-  const row = (name, game, total) => make("tr", {},
-    make("td", { textContent: name }), make("td", { textContent: signed(game) }),
-    make("td", { textContent: signed(total) }));
-  const head = make("tr", {}, ...["player", "thisGame", "total"].map((key) =>
-    make("th", { scope: "col", textContent: t(key) })));
-  const [gameTeams, sumTeams] = [teams(points), teams(sums)];
-  return [make("thead", {}, head), make("tbody", {},
-    ...names.map((name, seat) => row(`${seat + 1} · ${name}`, points[seat], sums[seat])),
-    row(t("teamA"), gameTeams[0], sumTeams[0]), row(t("teamB"), gameTeams[1], sumTeams[1]))];
-}
-
-function drawPrompt(model) {
-  $("prompt").textContent = promptText(model);
-}
-
 function promptText(model) {
   if (model.turn) return t("yourTurn");
+  if (isPreparing(model)) {
+    return t("preparing", { names: model.info.preparing.map(playerName).join(", ") });
+  }
   if (model.end) return t("gameEnded");
   if (model.info.phase === "waiting") {
     return t(model.info.seats.some((seat) => seat.kind === "free") ? "waitSeats" : "waitReady");
   }
-  const mover = model.view?.to_move;
-  return mover === null || mover === undefined ? "" : t("waitFor", { name: seatNames(model)[mover] });
+  const mover = model.view?.to_move ?? null;
+  return mover === null ? ""
+    : t("waitFor", { name: seatAndName(mover, model.info.seats[mover].name) });
 }
+
+/** Whether programs of our players are still being compiled. */
+export const isPreparing = (model) => (model.info?.preparing?.length ?? 0) > 0;
 
 export function drawClock(model, now) {
   const left = model.deadline === null ? null : Math.max(0, Math.ceil(model.deadline - now));
-  $("clock").textContent = left === null ? "" : `${left} s`;
+  $("clock").textContent = left === null ? "" : t("secondsLeft", { n: left });
   $("clock").classList.toggle("short", left !== null && left <= 10);
 }
 
 export function drawLastTrick(model) {
-  const last = model.view?.last_trick;
-  const panel = $("last-trick");
-  if (!last) {
-    replace(panel, t("noTrick"));
-    return;
-  }
-  const names = seatNames(model);
+  const last = model.view?.last_trick ?? null;
+  $("last-trick-button").hidden = last === null;
+  if (last === null) $("last-trick").hidden = true;
+  $("last-trick-button").setAttribute("aria-expanded", String(!$("last-trick").hidden));
+  if (last === null) return;
   const figures = last.cards.map((card, i) => make("figure", {}, picture(card),
-    make("figcaption", { textContent: names[(last.leader + i) % 4] })));
-  replace(panel, make("div", { className: "mini" }, ...figures),
-    make("p", { textContent: t("tookIt", { name: names[last.winner] }) }));
+    make("figcaption", { textContent: seatName((last.leader + i) % 4) })));
+  const winner = seatAndName(last.winner, model.info.seats[last.winner].name);
+  replace($("last-trick"), make("div", { className: "mini" }, ...figures),
+    make("p", { textContent: t("tookIt", { name: winner }) }));
 }

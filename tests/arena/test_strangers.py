@@ -1,0 +1,233 @@
+"""What strangers may try, against a server as a user starts it, with its default settings."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from gongzhu_jax.arena.client import Client
+from gongzhu_jax.errors import ArenaError
+from tests.arena.live_server import Arena, get, in_process, post, post_raw, run
+
+RANDOM = [None, "random", "random", "random"]
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
+    with in_process(tmp_path_factory.mktemp("strangers") / "arena.sqlite") as (running, _):
+        yield running
+
+
+async def code(work: Any) -> str:
+    """The code of the error, "" if there is none."""
+    try:
+        await work
+    except ArenaError as error:
+        return error.code
+    return ""
+
+
+def test_a_long_body_is_refused_unread_and_nobody_waits_for_it(arena: Arena) -> None:
+    body = b'{"name": [' + b"1," * 10_000_000 + b"1]}"
+
+    async def ping() -> tuple[list[float], Any]:
+        waits = []
+        async with Client(arena.ws, "pinger") as client:
+            sending = asyncio.create_task(asyncio.to_thread(send_until_answered, arena, body))
+            while not sending.done():
+                started = time.monotonic()
+                await client.ask("ping")
+                waits.append(time.monotonic() - started)
+                await asyncio.sleep(0.01)
+            return waits, await sending
+
+    waits, answer = run(ping)
+    assert b"413" in answer.split(b"\r\n")[0]
+    assert len(answer) < 1000
+    assert max(waits) < 2  # it was 15.8 s
+
+
+def send_until_answered(arena: Arena, body: bytes) -> bytes:
+    """As a stranger would: whatever the server says meanwhile is read at the end."""
+    host, port = arena.http.removeprefix("http://").split(":")
+    head = (
+        f"POST /api/accounts HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection((host, int(port)), timeout=60) as stranger:
+        stranger.sendall(head.encode())
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            for start in range(0, len(body), 2**16):
+                stranger.sendall(body[start : start + 2**16])
+                stranger.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    answer += stranger.recv(2**16)
+                stranger.settimeout(60)
+            while more := stranger.recv(2**20):
+                answer += more
+        return answer
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"name": "\\ud800"}', b"\xff\xfe", b"[" * 4000, b'{"name": "x", "name2": "secret-input"}'],
+)
+def test_a_malformed_body_gets_a_short_answer_without_itself(arena: Arena, body: bytes) -> None:
+    status, answer = post_raw(arena, "/api/accounts", body)
+    assert (status, answer["code"]) == (400, "malformed")
+    assert "secret-input" not in json.dumps(answer)
+
+
+def test_half_sent_requests_are_closed(arena: Arena) -> None:
+    host, port = arena.http.removeprefix("http://").split(":")
+    halves = [
+        b"",
+        b"GET /api/info HTTP/1.1\r\nHost: x",
+        b"POST /api/accounts HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+    ]
+    waiting = [socket.create_connection((host, int(port)), timeout=40) for _ in halves]
+    for stranger, half in zip(waiting, halves, strict=True):
+        stranger.sendall(half)
+    for stranger in waiting:
+        with stranger:
+            while stranger.recv(4096):  # until the server closes it; a timeout is an error
+                pass
+
+
+HIDDEN_AND_FALSE = [
+    "ScrofaZero, strong",
+    "ScrofaZero strong",
+    "Scrof\u0430Zero",  # a Cyrillic letter
+    "gr\u0435ed",
+    "GREED",
+    "gre ed",
+    "\u1160\u1160",  # nothing is seen of it
+    "a\u1160b",
+    "a\u0301\u0301\u0301\u0301",  # marks upon marks
+    "x" * 25,
+    "__proto__",
+    "<b>x</b>",
+    "a\u202eb",
+]
+
+
+@pytest.mark.parametrize("name", HIDDEN_AND_FALSE)
+def test_names_that_hide_or_pretend_are_refused(arena: Arena, name: str) -> None:
+    assert run(lambda: code(Client(arena.ws, name).__aenter__())) in ("malformed", "taken")
+    assert post(arena, "/api/accounts", name=name)[0] in (400, 409)
+
+
+def test_a_name_like_a_registered_one_is_refused(arena: Arena) -> None:
+    assert post(arena, "/api/accounts", name="lilly-bot")[0] == 200
+    assert post(arena, "/api/accounts", name="1i11y bot")[0] == 409
+    assert run(lambda: code(Client(arena.ws, "Lilly-Bot").__aenter__())) == "forbidden"
+
+
+@pytest.mark.parametrize("name", ["constructor", "valueOf", "Zoë", "王小明", "O'Neil", "玩家 7"])
+def test_names_that_people_have_are_taken_as_they_are(arena: Arena, name: str) -> None:
+    async def enter() -> str:
+        async with Client(arena.ws, name) as client:
+            return client.welcome["name"]
+
+    assert run(enter) == name
+
+
+def test_an_address_has_so_many_connections_and_must_say_who_it_is(arena: Arena) -> None:
+    async def hold() -> tuple[int, list[int]]:
+        sockets = [await connect(arena.ws) for _ in range(64)]
+        extra = await connect(arena.ws)
+        with pytest.raises(ConnectionClosed):
+            await extra.recv()
+        for silent in sockets:  # after ten seconds each is closed
+            with pytest.raises(ConnectionClosed):
+                await asyncio.wait_for(silent.recv(), 40)
+        return extra.close_code or 0, [silent.close_code or 0 for silent in sockets]
+
+    assert run(hold) == (1013, [1008] * 64)
+
+
+def test_an_address_has_so_many_tables(arena: Arena) -> None:
+    async def fill() -> str:
+        async with Client(arena.ws, "first") as first, Client(arena.ws, "second") as second:
+            made = [await first.create(RANDOM, 0) for _ in range(40)]
+            made += [await second.create(RANDOM, 0) for _ in range(24)]
+            refused = await code(second.create(RANDOM, 0))
+            for number, table in enumerate(made):
+                client = first if number < 40 else second
+                await client.ask("leave", table=table, seat=0)
+            assert await code(second.create(RANDOM, 0)) == ""  # there is room again
+            return refused
+
+    assert run(fill) == "full"
+
+
+def test_an_address_has_so_many_accounts(arena: Arena) -> None:
+    answers = [post(arena, "/api/accounts", name=f"spam number {n}")[0] for n in range(12)]
+    assert answers[-1] == 429
+
+
+def test_lists_come_in_pages(arena: Arena) -> None:
+    for path in (
+        "/api/games?limit=1000",
+        "/api/games?player=x&limit=101",
+        "/api/matches?limit=101",
+    ):
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            get(arena, path)
+        with caught.value as error:
+            assert error.code == 400
+
+
+def test_a_failed_hello_may_be_said_again(arena: Arena) -> None:
+    async def enter() -> list[str]:
+        async with connect(arena.ws) as client:
+            said = []
+            for name in ("greed", "a\u202eb", "somebody"):
+                hello = {"type": "hello", "protocol": 1, "name": name}
+                await client.send(json.dumps(hello))
+                said.append(json.loads(await client.recv())["type"])
+            return said
+
+    assert run(enter) == ["error", "error", "welcome"]
+
+
+def test_a_second_start_does_no_harm(tmp_path: Path) -> None:
+    database = tmp_path / "arena.sqlite"
+    with in_process(database) as (arena, _):
+
+        async def play() -> None:
+            async with Client(arena.ws, "ann") as client:
+                table = await client.create(RANDOM, 0)
+                await client.tell("ready", table=table, seat=0)
+                await client.next_event(lambda view: view["legal"][0])
+                port = arena.http.rsplit(":", 1)[1]
+                for other in (port, "0"):  # the same address; another one, but the same database
+                    command = [sys.executable, "-m", "gongzhu_jax.arena", "--port", other]
+                    second = await asyncio.to_thread(
+                        subprocess.run,
+                        [*command, "--database", str(database)],
+                        capture_output=True,
+                        text=True,
+                        timeout=120,
+                    )
+                    assert second.returncode != 0
+                    assert "Traceback" not in str(second.stderr)
+                event = {"type": ""}
+                while event["type"] != "game_end":
+                    event = await client.next_event(lambda view: view["legal"][0])
+
+        run(play)
+        assert get(arena, "/api/lost") == []
+        assert len(get(arena, "/api/games")) == 1
