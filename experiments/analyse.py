@@ -15,20 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 from rich.console import Console
 
 from experiments.cli import DONE, command
 from experiments.plots import plot_analysis
 from experiments.results import print_table
 from gongzhu_jax import players
-from gongzhu_jax.errors import PlayerError, RecordError
+from gongzhu_jax.errors import RecordError
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import PublicView, env, make_view, render, replay_checked, view
-from gongzhu_jax.game.cards import CARD_NAMES, POINT_CARDS
-from gongzhu_jax.inference.decision import Decision, effective_sample_size
-from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
-from gongzhu_jax.players import scrofazero
 from gongzhu_jax.players.protocol import Player
 
 
@@ -64,71 +59,33 @@ def read_position(path: str | Path) -> PublicView:
 
 def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
     """All that `player` thinks of a position, as plain types."""
-    if int(position.to_move) != int(position.seat):
-        raise PlayerError(f"it is the turn of seat {position.to_move}, not of seat {position.seat}")
-    decision = scrofazero.decision_of(player, position, jax.random.key(seed))
-    decision = jax.tree.map(np.asarray, decision)
-    error = np.asarray(q_standard_error(decision))[0]
-    believed = np.asarray(believed_holders(decision.scenarios.holder, decision.weight))[0]
-    hidden = [c for c in POINT_CARDS.tolist() if believed[c].sum() > 0 and not position.hand[c]]
-    size = float(effective_sample_size(decision.weight[0]))
-    return {
-        "player": player.name,
-        "config": asdict(player.config),
-        "seat": int(position.seat),
-        "card": CARD_NAMES[int(decision.card[0])],
-        "candidates": _candidates(decision, error),
-        "scenarios": _scenarios(decision, int(position.seat)),
-        "effective_sample_size": size,
-        "believed_owners": {CARD_NAMES[c]: believed[c].round(4).tolist() for c in hidden},
-    }
-
-
-def _candidates(decision: Decision, error: np.ndarray) -> list[dict[str, Any]]:
-    q = decision.q[0]
-    cards = sorted(np.flatnonzero(np.isfinite(q)).tolist(), key=lambda card: -q[card])
-    return [
-        {"card": CARD_NAMES[card], "q": float(q[card]), "standard_error": float(error[card])}
-        for card in cards
-    ]
-
-
-def _scenarios(decision: Decision, seat: int) -> list[dict[str, Any]]:
-    rows = []
-    for number in np.flatnonzero(decision.scenarios.valid[0]):
-        holder = decision.scenarios.holder[0, number]
-        hands = {
-            f"seat {other}": " ".join(CARD_NAMES[c] for c in np.flatnonzero(holder == other))
-            for other in range(4)
-            if other != seat
-        }
-        rows.append({"weight": float(decision.weight[0, number]), **hands})
-    return sorted(rows, key=lambda row: -row["weight"])
+    explanation = players.explain(player, position, jax.random.key(seed))
+    return {**explanation, "config": asdict(player.config)}
 
 
 @command("analyse", AnalyseSettings)
 def main(settings: AnalyseSettings, line: str) -> int:
     position = read_position(settings.file)
     player = players.make(settings.player, **settings.options)
-    found = analyse(player, position, settings.seed)
+    analysis = analyse(player, position, settings.seed)
     console = Console()
     console.print(render(position), highlight=False)
-    print_table("candidates: points for my team at the end", found["candidates"])
-    print_table("scenarios", found["scenarios"])
+    print_table("candidates: points for my team at the end", analysis["candidates"])
+    print_table("scenarios", analysis["scenarios"])
     print_table(
         "believed owners of unseen point cards",
         [
             {"card": card, **{f"seat {i}": share for i, share in enumerate(shares)}}
-            for card, shares in found["believed_owners"].items()
+            for card, shares in analysis["believed_owners"].items()
         ],
     )
-    size, count = found["effective_sample_size"], len(found["scenarios"])
-    console.print(f"effective sample size {size:.2f} of {count}; plays {found['card']}")
+    size, count = analysis["effective_sample_size"], len(analysis["scenarios"])
+    console.print(f"effective sample size {size:.2f} of {count}; plays {analysis['card']}")
     output = Path(settings.output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"command": line, "seed": settings.seed, **found}, indent=1)
+    text = json.dumps({"command": line, "seed": settings.seed, **analysis}, indent=1)
     write_whole(output.with_suffix(".json"), text.encode())
-    plot_analysis(found, output.with_suffix(".png"))
+    plot_analysis(analysis, output.with_suffix(".png"))
     return DONE
 
 

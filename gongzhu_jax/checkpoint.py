@@ -7,7 +7,6 @@ A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
 """
 
 import hashlib
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,9 +36,9 @@ class Checkpoints:
 
         digests = {"state": digest(state), "params": digest(params)}
         header = {"format": FORMAT, "rules": RULES_VERSION, "digests": digests, **about}
-        if epoch in self.epochs(kind):
-            self.remove(kind, epoch)  # written just before a run was killed, and now once more
         with self._manager(kind) as manager:
+            if epoch in self.epochs(kind):
+                manager.delete(epoch)  # written just before a run was killed, and now once more
             items = ocp.args.Composite(
                 state=ocp.args.StandardSave(state),
                 params=ocp.args.StandardSave(params),
@@ -79,26 +78,23 @@ class Checkpoints:
         folder = self.directory / kind / str(epoch) / item
         try:
             handler = ocp.Checkpointer(ocp.StandardCheckpointHandler())
-            found = handler.restore(folder, args=ocp.args.StandardRestore(like))
+            content = handler.restore(folder, args=ocp.args.StandardRestore(like))
         except Exception as error:
             raise self._unreadable(kind, epoch, error) from error
-        if digest(found) != header["digests"][item]:
+        if digest(content) != header["digests"][item]:
             raise self._unreadable(kind, epoch, "its content does not match its digest")
-        return found
-
-    def remove(self, kind: str, epoch: int) -> None:
-        """Deletes a checkpoint."""
-        if jax.process_index() == 0:
-            shutil.rmtree(self.directory / kind / str(epoch), ignore_errors=True)
+        return content
 
     def _manager(self, kind: str) -> Any:
         import orbax.checkpoint as ocp
 
         folder = self.directory / kind
-        for stale in folder.glob("*.orbax-checkpoint-tmp*"):  # of a run that was killed
-            shutil.rmtree(stale, ignore_errors=True)
         keep = 2 if kind == LAST else 1
-        options = ocp.CheckpointManagerOptions(max_to_keep=keep, create=True)
+        options = ocp.CheckpointManagerOptions(
+            preservation_policy=ocp.checkpoint_managers.LatestN(keep),
+            create=True,
+            cleanup_tmp_directories=True,  # of a run that was killed
+        )
         return ocp.CheckpointManager(folder, options=options)
 
     def _unreadable(self, kind: str, epoch: int, reason: object) -> CheckpointError:
@@ -115,7 +111,7 @@ class Checkpoints:
 
 def digest(tree: Any) -> str:
     """SHA-256 over names, types and bytes of all leaves that this process can see whole."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
         if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             leaf = jax.random.key_data(leaf)
@@ -124,6 +120,6 @@ def digest(tree: Any) -> str:
                 continue  # parts of it live on other hosts
             leaf = leaf.addressable_data(0)
         array = np.asarray(leaf)
-        found.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        hashed.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
+        hashed.update(np.ascontiguousarray(array).tobytes())
+    return hashed.hexdigest()

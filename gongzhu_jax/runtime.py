@@ -1,6 +1,8 @@
-"""Devices: how many there are and how a batch of games is spread over them."""
+"""Devices and settings of jax: how a batch of games is spread over devices."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import jax
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
@@ -16,6 +18,14 @@ def use_cpu_cores(count: int | None = None) -> None:
     """
     cores = count or len(os.sched_getaffinity(0))
     jax.config.update("jax_num_cpu_devices", cores)
+
+
+@contextmanager
+def usual_promotion() -> Iterator[None]:
+    """For calls of libraries that mix types and ranks, where the program, as our tests do, forbids
+    that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
 
 
 def games_mesh(devices: list[jax.Device] | None = None) -> Mesh:

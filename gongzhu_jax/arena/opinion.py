@@ -3,31 +3,21 @@
 from typing import Any
 
 import jax
-import numpy as np
 
 from gongzhu_jax.game import PublicView
-from gongzhu_jax.game.cards import CARD_NAMES, POINT_CARDS
-from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
-from gongzhu_jax.players import scrofazero
-from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.players import Player, explain
 
 
 def opinion(player: Player, key: jax.Array, view: PublicView) -> dict[str, Any]:
     """Its card, Q of each legal card (points for its team at the end; none where it is forced),
     and for the point cards it does not see the probability of each seat."""
-    decision = jax.tree.map(np.asarray, scrofazero.decision_of(player, view, key))
-    q, error = decision.q[0], np.asarray(q_standard_error(decision))[0]
-    believed = np.asarray(believed_holders(decision.scenarios.holder, decision.weight))[0]
-    unseen = [c for c in POINT_CARDS.tolist() if not view.hand[c] and believed[c].sum() > 0]
+    explanation = explain(player, view, key)
     return {
-        "player": player.name,
-        "card": CARD_NAMES[int(decision.card[0])],
+        "player": explanation["player"],
+        "card": explanation["card"],
         "q": {
-            CARD_NAMES[card]: {
-                "mean": round(float(q[card]), 2),
-                "error": round(float(error[card]), 2),
-            }
-            for card in np.flatnonzero(np.isfinite(q)).tolist()
+            row["card"]: {"mean": round(row["q"], 2), "error": round(row["standard_error"], 2)}
+            for row in explanation["candidates"]
         },
-        "owners": {CARD_NAMES[card]: believed[card].round(3).tolist() for card in unseen},
+        "owners": explanation["believed_owners"],
     }

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -37,22 +38,23 @@ _POLL_SECONDS = 0.002
 
 
 class FinishedGames(NamedTuple):
-    """B finished games, on the host."""
+    """B finished games, on the host or on the devices."""
 
     states: env.GameState  # [B]
-    points: np.ndarray  # [B, 4] int32, of each seat
-    illegal: np.ndarray  # [B] int8, stage of the first illegal play; NUM_CARDS if there was none
+    points: np.ndarray | jax.Array  # [B, 4] int32, points of each seat
+    illegal: np.ndarray | jax.Array  # [B] int8, stage of the first illegal play, else NUM_CARDS
 
 
 def play_games(
     players: Sequence[Player],
     seat_player: np.ndarray,
-    owners: np.ndarray,
-    leaders: np.ndarray,
+    owners: np.ndarray | jax.Array,
+    leaders: np.ndarray | jax.Array,
     keys: jax.Array,
     *,
     mesh: Mesh | None = None,
     chunk: int | None = None,
+    to_host: bool = True,
 ) -> FinishedGames:
     """Plays B games to the end. What happens in a game does not depend on the other games.
 
@@ -64,7 +66,11 @@ def play_games(
       keys: [B], one key a game; the key of a decision is folded from it and the stage.
       mesh: devices to spread the games over; all of them unless told otherwise.
       chunk: decisions that a player is asked for at once; the default suits the device.
+      to_host: whether the games are fetched; else, on a single host, they stay on the devices.
     """
+    chex.assert_shape(seat_player, (len(owners), NUM_SEATS))
+    chex.assert_shape(owners, (None, NUM_CARDS))
+    chex.assert_shape([leaders, keys], (len(owners),))
     mesh = mesh or runtime.games_mesh()
     count, devices = len(owners), mesh.size
     slots = -(-count // devices)
@@ -75,24 +81,27 @@ def play_games(
     )
     params = jax.device_put([player.params for player in players], runtime.on_all(mesh))
 
-    def spread(array: np.ndarray, filler: int) -> jax.Array:
-        """[B, ...] -> [slots, devices, ...]: neighbours go to different devices, so that the
-        games of a batch that is mostly padding still share the work out evenly."""
-        padding = np.full((slots * devices - count, *array.shape[1:]), filler, array.dtype)
-        padded = np.concatenate([array, padding]).reshape(slots, devices, *array.shape[1:])
+    def spread(array: np.ndarray | jax.Array, filler: int) -> jax.Array:
+        """Turns [B, ...] into [slots, devices, ...]: neighbours go to different devices, so that
+        the games of a batch that is mostly padding still share the work out evenly."""
+        many_hosts = jax.process_count() > 1  # each has the whole array and places its part
+        xp = jnp if isinstance(array, jax.Array) and not many_hosts else np
+        padding = xp.full((slots * devices - count, *array.shape[1:]), filler, array.dtype)
+        padded = xp.concatenate([array, padding]).reshape(slots, devices, *array.shape[1:])
         return jax.device_put(padded, NamedSharding(mesh, _SPREAD))
 
     finished = play(
         params,
-        spread(np.asarray(seat_player, np.int8), NO_PLAYER),
-        spread(np.asarray(owners, np.int8), 0),
-        spread(np.asarray(leaders, np.int8), 0),
-        spread(np.asarray(jax.random.key_data(keys)), 0),
+        spread(seat_player.astype(np.int8), NO_PLAYER),
+        spread(owners.astype(np.int8), 0),
+        spread(leaders.astype(np.int8), 0),
+        spread(jax.random.key_data(keys), 0),
     )
     _wait(finished)
 
-    def collect(array: jax.Array) -> np.ndarray:
-        return _to_host(array).reshape(slots * devices, *array.shape[2:])[:count]
+    def collect(array: jax.Array) -> np.ndarray | jax.Array:
+        whole = _to_host(array) if to_host or jax.process_count() > 1 else array
+        return whole.reshape(slots * devices, *array.shape[2:])[:count]
 
     return FinishedGames(*jax.tree.map(collect, finished))
 
@@ -135,7 +144,7 @@ def _play(
         states, illegal = carry
         movers = jax.vmap(env.player_to_move)(states)
         legal = jax.vmap(env.legal_mask)(states)
-        cards = jnp.min(jnp.where(legal, _CARDS, np.int8(NUM_CARDS)), axis=1)
+        cards = jnp.min(jnp.where(legal, _CARDS[None], np.int8(NUM_CARDS)), axis=1)
         deciding = _who_decides(seat_player, movers, legal, len(acts))
         order = jnp.argsort(deciding)
         last = 0
@@ -143,7 +152,7 @@ def _play(
             first, last = last, last + jnp.sum(deciding == number)
             decide = functools.partial(_decide, act, params[number], keys, states, movers)
             cards = _ask_in_chunks(decide, order, first, last, chunk, cards)
-        allowed = jnp.any(legal & (cards[:, None] == _CARDS), axis=1)
+        allowed = jnp.any(legal & (cards[:, None] == _CARDS[None]), axis=1)
         illegal = jnp.where(allowed, illegal, jnp.minimum(illegal, states.stage))
         return (jax.vmap(env.step)(states, cards), illegal), None
 
@@ -157,7 +166,9 @@ def _who_decides(
     seat_player: jax.Array, movers: jax.Array, legal: jax.Array, num_players: int
 ) -> jax.Array:
     """The index of the player to ask in each game, [B]; `num_players` where nobody is asked."""
-    player = jnp.sum(jnp.where(movers[:, None] == _SEATS, seat_player, 0), axis=1, dtype=jnp.int8)
+    player = jnp.sum(
+        jnp.where(movers[:, None] == _SEATS[None], seat_player, 0), axis=1, dtype=jnp.int8
+    )
     choice = jnp.sum(legal, axis=1, dtype=jnp.int8) > 1
     return jnp.where(choice & (player != NO_PLAYER), player, jnp.int8(num_players))
 

@@ -138,7 +138,7 @@ class Seating:
                 raise
         done = min(len(batches) * self.batch, len(deals))
         shape = (done, self.rotations)
-        points = np.concatenate([finished.points for finished in batches])
+        points = np.concatenate([np.asarray(finished.points) for finished in batches])
         return SeatingResult(
             names=tuple(player.name for player in self.seats),
             deals=deals.part(0, done),

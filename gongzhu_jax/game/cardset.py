@@ -17,7 +17,7 @@ def running_count(cards: jax.Array) -> jax.Array:
 
 def nth_card(cards: jax.Array, number: jax.Array) -> jax.Array:
     """The card with that number, from 0, in the set, int32; 52 if there are not so many."""
-    return jnp.sum(running_count(cards) <= number, dtype=jnp.int32)
+    return jnp.sum(running_count(cards) <= jnp.asarray(number, jnp.float32), dtype=jnp.int32)
 
 
 def by_card(cards: jax.Array, values: jax.Array, fill: float | int) -> jax.Array:

@@ -151,7 +151,7 @@ def team_margin(
 
 def margin_of(points: jax.Array, seat: jax.Array | int) -> jax.Array:
     """Team margin in the eyes of `seat` from the points of the four seats, [4]."""
-    team = same_team(np.arange(NUM_SEATS), seat)
+    team = same_team(np.arange(NUM_SEATS, dtype=np.int8), jnp.asarray(seat, jnp.int8))
     return jnp.sum(jnp.where(team, points, -points))
 
 
@@ -184,7 +184,7 @@ def rewind(state: GameState, stage: jax.Array) -> GameState:
     trick_start = stage - stage % NUM_SEATS
     order = np.arange(NUM_CARDS, dtype=np.int8)
     position = np.arange(NUM_SEATS, dtype=np.int8)
-    in_trick = (order[None, :] == (trick_start + position)[:, None]) & (order < stage)
+    in_trick = (order[None, :] == (trick_start + position)[:, None]) & (order < stage)[None, :]
     return GameState(
         holder=jnp.where(when >= stage, owners(state), jnp.int8(NOBODY)),
         taken_by=jnp.where(when < trick_start, state.taken_by, jnp.int8(NOBODY)),

@@ -10,7 +10,7 @@ from gongzhu_jax.game.cardset import nth_card
 
 def random_card(draw: jax.Array, legal: jax.Array) -> jax.Array:
     """A card of the set `legal`, [52], from one uniform number in 0..1."""
-    return nth_card(legal, jnp.floor(draw * jnp.sum(legal)))
+    return nth_card(legal, jnp.floor(draw * jnp.sum(legal, dtype=jnp.float32)))
 
 
 def play_random(key: jax.Array, state: env.GameState, plays: jax.Array | int) -> env.GameState:

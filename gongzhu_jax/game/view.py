@@ -74,7 +74,7 @@ def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:
     discarded = (plays != NO_CARD) & (plays // NUM_RANKS != lead_suit)
     by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
     of_suit = lead_suit[None, :] == np.arange(NUM_SUITS, dtype=np.int8)[:, None]
-    return jnp.any((by_seat & discarded)[:, None, :] & of_suit[None, :, :], axis=-1)
+    return jnp.any((by_seat & discarded[None, :])[:, None, :] & of_suit[None, :, :], axis=-1)
 
 
 def hand_sizes(seats: jax.Array) -> jax.Array:

@@ -27,8 +27,8 @@ class Constraints(struct.PyTreeNode):
 
         If it may not hold the card, or the card is not unseen, no deal agrees with the result.
         """
-        here = jnp.asarray(card) == np.arange(NUM_CARDS)
-        gets = jnp.asarray(opponent) == np.arange(NUM_OPPONENTS)
+        here = jnp.asarray(card, jnp.int32) == np.arange(NUM_CARDS, dtype=np.int32)
+        gets = jnp.asarray(opponent, jnp.int32) == np.arange(NUM_OPPONENTS, dtype=np.int32)
         suit_allowed = jnp.repeat(self.allowed, NUM_CARDS // NUM_SEATS, axis=1)
         fits = jnp.any(here & self.unseen & jnp.any(suit_allowed & gets[:, None], axis=0))
         # A hand with less than no room: from then on there is no deal, whatever else is given.
@@ -40,9 +40,9 @@ class Constraints(struct.PyTreeNode):
 
 def constraints(view: PublicView) -> Constraints:
     """What `view` says about the hands of the three other seats."""
-    is_seat = opponent_seats(view.seat)[:, None] == np.arange(NUM_SEATS, dtype=np.int8)
+    is_seat = opponent_seats(view.seat)[:, None] == np.arange(NUM_SEATS, dtype=np.int8)[None]
     # Masked sums, not indices: gathers of single elements are slow under vmap on CPUs.
-    sizes = jnp.sum(jnp.where(is_seat, view.hand_sizes, 0), axis=1, dtype=jnp.int8)
+    sizes = jnp.sum(jnp.where(is_seat, view.hand_sizes[None], 0), axis=1, dtype=jnp.int8)
     voids = jnp.any(is_seat[:, :, None] & view.voids[None], axis=1)
     return Constraints(unseen=unseen_mask(view), capacities=sizes, allowed=~voids)
 
@@ -58,14 +58,14 @@ def holders(view: PublicView, opponent: jax.Array) -> jax.Array:
     Played cards, and unseen cards of which `opponent` is NOBODY, are held by NOBODY.
     """
     seat = (view.seat + jnp.int8(1) + opponent) % NUM_SEATS
-    hidden = unseen_mask(view) & (opponent != NOBODY)
+    hidden = jnp.broadcast_to(unseen_mask(view), opponent.shape) & (opponent != NOBODY)
     known = jnp.where(view.hand & ~played_mask(view.plays), view.seat, jnp.int8(NOBODY))
-    return jnp.where(hidden, seat, known)
+    return jnp.where(hidden, seat, jnp.broadcast_to(known, opponent.shape))
 
 
 def opponents(view: PublicView, holder: jax.Array) -> jax.Array:
     """The opponent 0..2 who gets each unseen card, int8[..., 52], in deals of holders [..., 52];
     NOBODY for other cards. The reverse of `holders`."""
     number = (holder - view.seat - jnp.int8(1)) % NUM_SEATS
-    dealt = unseen_mask(view) & (holder != NOBODY)
+    dealt = jnp.broadcast_to(unseen_mask(view), holder.shape) & (holder != NOBODY)
     return jnp.where(dealt, number.astype(jnp.int8), jnp.int8(NOBODY))

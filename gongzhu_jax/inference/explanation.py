@@ -20,5 +20,6 @@ def q_standard_error(decision: Decision) -> jax.Array:
 def believed_holders(holder: jax.Array, weight: jax.Array) -> jax.Array:
     """Probability that each seat holds each card, [..., 52, 4], from scenarios [..., N, 52] and
     their normalised weights [..., N]. Played cards have no holder."""
-    held = holder[..., None] == np.arange(NUM_SEATS, dtype=np.int8)
+    seats = np.arange(NUM_SEATS, dtype=np.int8).reshape((1,) * holder.ndim + (NUM_SEATS,))
+    held = holder[..., None] == seats
     return jnp.sum(jnp.where(held, weight[..., None, None], 0.0), axis=-3)

@@ -59,8 +59,9 @@ def count_deals(known: Constraints) -> DealCounts:
     host = isinstance(known.unseen, np.ndarray)
     xp, dtype = (np, np.int64) if host else (jnp, jnp.float32)
     in_suit = _by_suit(known.unseen).sum(axis=1)
-    c = in_suit[:, None, None] - _A - _B
-    fits = [(number == 0) | known.allowed[i][:, None, None] for i, number in enumerate((_A, _B, c))]
+    c = in_suit[:, None, None] - (_A + _B)[None]
+    numbers = (_A[None], _B[None], c)
+    fits = [(number == 0) | known.allowed[i][:, None, None] for i, number in enumerate(numbers)]
     ways = xp.where(fits[0] & fits[1] & fits[2], xp.asarray(_WAYS, dtype)[in_suit], 0)
     pairs = _pair_ways(xp, ways[::2], ways[1::2])
     first, second = pairs.sum(axis=3)
@@ -79,10 +80,10 @@ def count_deals(known: Constraints) -> DealCounts:
 def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
     """[pair, x, y, a]: sum over b of first[pair, a, b] * second[pair, x - a, y - b]."""
     possible, index = _DIFFERENCE >= 0, np.maximum(_DIFFERENCE, 0)
-    shifted = xp.where(possible, second[:, :, index], 0)  # [pair, x - a, y, b]
+    shifted = xp.where(possible[None, None], second[:, :, index], 0)  # [pair, x - a, y, b]
     ways = xp.einsum("pxyb,pab->pxya", shifted, first)
     y, a = np.indices((SIZES, SIZES))
-    return xp.where(possible[:, None, :], ways[:, index[:, None, :], y, a], 0)
+    return xp.where(possible[None, :, None, :], ways[:, index[:, None, :], y, a], 0)
 
 
 def log_count_deals(known: Constraints) -> jax.Array:
@@ -110,13 +111,15 @@ def _draw_one(words: jax.Array, deals: DealCounts) -> jax.Array:
 
     a, b, _ = _splits(deals, pick, uniforms.reshape(-1, 2), jnp.float32(0))
     place = _places(words[_NUM_PICKS:].reshape(NUM_SUITS, NUM_RANKS), _by_suit(deals.unseen))
-    return _only_unseen(deals, (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None]))
+    return _only_unseen(
+        deals, (place >= a[:, None]).astype(jnp.int8) + (place >= (a + b)[:, None]).astype(jnp.int8)
+    )
 
 
 def _places(order: jax.Array, unseen: jax.Array) -> jax.Array:
     """Place of each card, int8[4, 13], among the unseen ones of its suit sorted by `order`."""
     # The last bits are the rank: no two places are equal, whatever the random words are.
-    order = (order & ~np.uint32(15)) | np.arange(NUM_RANKS, dtype=np.uint32)
+    order = (order & ~np.uint32(15)) | np.arange(NUM_RANKS, dtype=np.uint32)[None]
 
     # A loop of simple steps: as one reduction, the compiler makes the random `order` anew for
     # every comparison.
@@ -205,7 +208,11 @@ def _nth_arrangement(unseen: jax.Array, room: jax.Array, rank: jax.Array) -> jax
         i, rank_within = _find(_running_sum(shares), rank)
         gets = (i == np.arange(NUM_OPPONENTS)) & is_unseen
         ways_left = jnp.where(is_unseen, jnp.sum(jnp.where(gets, shares, 0)), ways)
-        return (room - gets, ways_left, jnp.where(is_unseen, rank_within, rank)), i
+        return (
+            room - gets.astype(jnp.float32),
+            ways_left,
+            jnp.where(is_unseen, rank_within, rank),
+        ), i
 
     room = room.astype(jnp.int32)
     ways = jnp.asarray(_WAYS, jnp.float32)[jnp.sum(room), room[0], room[1]]

@@ -9,7 +9,7 @@ from jax.sharding import Mesh, PartitionSpec
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.opponent_training.config import MixtureTrainingConfig
 from gongzhu_jax.opponent_training.losses import init_network, nll, random_stages
-from gongzhu_jax.runtime import GAMES
+from gongzhu_jax.runtime import GAMES, usual_promotion
 from gongzhu_jax.training.learner import Learner, mean_over
 
 
@@ -57,7 +57,8 @@ def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
             trained = learner.params["params"]
             value, gradients = jax.value_and_grad(loss)(trained, chosen, stages)
             gradients = mean_over(gradients, GAMES)
-            changes, state = optimiser.update(gradients, learner.optimiser, trained)
+            with usual_promotion():
+                changes, state = optimiser.update(gradients, learner.optimiser, trained)
             params = {"params": optax.apply_updates(trained, changes)}
             average = optax.incremental_update(params, learner.average, 1 - config.average)
             return Learner(params, average, state), total + value

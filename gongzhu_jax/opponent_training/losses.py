@@ -117,6 +117,6 @@ def _actor(game: env.GameState, stages: jax.Array) -> jax.Array:
 def random_stages(key: jax.Array, games: int, positions: int) -> jax.Array:
     """Stages before the last trick, spread evenly over each game, int8[G, K]."""
     shift = jax.random.uniform(key, (games, positions))
-    stages = (jnp.arange(positions) + shift) * (LAST_STAGE / positions)
+    stages = (jnp.arange(positions, dtype=jnp.float32)[None] + shift) * (LAST_STAGE / positions)
     # Rounding may reach the end of the last part.
     return jnp.minimum(stages, LAST_STAGE - 1).astype(jnp.int8)

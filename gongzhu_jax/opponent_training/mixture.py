@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flax import struct
 from jax.sharding import Mesh
@@ -17,7 +18,7 @@ class MixtureGames(struct.PyTreeNode):
     """G finished games, and who played them."""
 
     states: env.GameState  # [G]
-    player_type: jax.Array | np.ndarray  # [G, 4] int8, the player of the mixture at each seat
+    player_type: jax.Array  # [G, 4] int8, the player of the mixture at each seat
 
 
 def play_mixture(
@@ -28,8 +29,8 @@ def play_mixture(
     mesh: Mesh,
     chunk: int | None = None,
 ) -> MixtureGames:
-    """`count` games. In half of them partners are of one player type, in the others every seat is
-    drawn for itself."""
+    """`count` games, on the devices. In half of them partners are of one player type, in the others
+    every seat is drawn for itself."""
     random = np.random.default_rng(list(seed))
     p = np.asarray(shares, np.float64) / np.sum(shares)
     seats = random.choice(len(players), (count, NUM_SEATS), p=p)
@@ -38,9 +39,13 @@ def play_mixture(
     key = jax.random.key(int(random.integers(2**31)))
     deals = _deal(jax.random.split(jax.random.fold_in(key, 0), count))
     keys = jax.random.split(jax.random.fold_in(key, 1), count)
-    owners, leaders = np.asarray(deals.holder), np.asarray(deals.leaders[:, 0])
-    played = play_games(players, seats, owners, leaders, keys, mesh=mesh, chunk=chunk)
-    return MixtureGames(played.states, seats.astype(np.int8))
+    played = play_games(
+        *(players, seats, deals.holder, deals.leaders[:, 0], keys),
+        mesh=mesh,
+        chunk=chunk,
+        to_host=False,
+    )
+    return MixtureGames(played.states, jnp.asarray(seats, jnp.int8))
 
 
 @jax.jit

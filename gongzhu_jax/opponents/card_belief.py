@@ -74,16 +74,18 @@ def encode_view(view: PublicView, plays: jax.Array | None = None) -> BeliefInput
     Args:
       plays: the plays of the history, or of a longer one, if they are encoded already.
     """
-    played_by = by_seat(view)[..., None] & (view.plays[:, None] == _CARDS)  # [seat, play, card]
+    played_by = (
+        by_seat(view)[..., None] & (view.plays[:, None] == _CARDS[None])[None]
+    )  # [seat, play, card]
     taker = jnp.where(view.taken_by >= 0, (view.taken_by - view.seat) % NUM_SEATS, -1)
     known = constraints(view)
     parts = (
         view.hand,
         known.unseen,
         jnp.any(played_by, axis=1),
-        taker == _SEATS[:, None],
+        taker[None] == _SEATS[:, None],
         known.allowed,
-        known.capacities / NUM_RANKS,
+        known.capacities.astype(jnp.float32) / NUM_RANKS,
         view.stage % NUM_SEATS == _SEATS,
     )
     position = jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])

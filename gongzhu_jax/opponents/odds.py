@@ -92,13 +92,13 @@ def draw(key: jax.Array, table: OddsTable, n: int) -> tuple[jax.Array, jax.Array
         )  # [3, n]
         ends = jnp.cumsum(shares, axis=0)
         # Strictly below the end, so that a share of 0 is never drawn, and never past the last.
-        drawn = jnp.sum(uniform * ends[-1] >= ends, axis=0)
+        drawn = jnp.sum((uniform * ends[-1])[None] >= ends, axis=0)
         last = NUM_OPPONENTS - 1 - jnp.argmax(shares[::-1] > 0, axis=0)
         opponent = jnp.minimum(drawn, last)
         share = jnp.take_along_axis(shares, opponent[None], axis=0)[0]
         gain = jnp.log(jnp.maximum(share, 1e-38)) - jnp.log(jnp.maximum(ends[-1], 1e-38))
-        a = a - (unseen & (opponent == 0))
-        b = b - (unseen & (opponent == 1))
+        a = a - (unseen & (opponent == 0)).astype(jnp.int32)
+        b = b - (unseen & (opponent == 1)).astype(jnp.int32)
         log_probability = log_probability + jnp.where(unseen, gain, 0.0)
         return (a, b, log_probability), opponent.astype(jnp.int8)
 
@@ -107,14 +107,15 @@ def draw(key: jax.Array, table: OddsTable, n: int) -> tuple[jax.Array, jax.Array
     cards = (table.weight, table.unseen, table.rest[1:], uniforms)
     (_, _, log_probability), opponents = jax.lax.scan(deal_one, start, cards)
     feasible = table.log_total > -jnp.inf
-    opponents = jnp.where(table.unseen & feasible, opponents.T, jnp.int8(NOBODY))
+    opponents = jnp.where((table.unseen & feasible)[None], opponents.T, jnp.int8(NOBODY))
     return opponents, jnp.where(feasible, log_probability, -jnp.inf)
 
 
 def log_weight(log_odds: jax.Array, opponent: jax.Array) -> jax.Array:
     """Sum of the log odds of a deal, opponents int8[..., 52] with NOBODY where nothing is dealt."""
-    gets = opponent[..., None] == np.arange(NUM_OPPONENTS, dtype=np.int8)
-    return jnp.sum(jnp.where(gets, log_odds, 0.0), axis=(-2, -1))
+    numbers = np.arange(NUM_OPPONENTS, dtype=np.int8).reshape((1,) * opponent.ndim + (-1,))
+    gets = opponent[..., None] == numbers
+    return jnp.sum(jnp.where(gets, jnp.broadcast_to(log_odds, gets.shape), 0.0), axis=(-2, -1))
 
 
 def marginals(log_odds: jax.Array, known: Constraints) -> jax.Array:

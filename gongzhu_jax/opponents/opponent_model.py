@@ -41,7 +41,7 @@ from gongzhu_jax.opponents.play_features import (
     voids_before,
 )
 
-_STAGES = np.arange(NUM_CARDS, dtype=np.int8)
+_STAGES = np.arange(NUM_CARDS, dtype=np.int32)
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
 NUM_SITUATION_FEATURES = NUM_CONTEXT_FEATURES + NUM_OPPONENTS * NUM_SUITS  # and shown voids
@@ -77,9 +77,10 @@ def hands_then(view: PublicView, holder: jax.Array, stage: jax.Array) -> jax.Arr
     """The hand of the actor of play number `stage` before it, bool[..., 52], in deals of holders
     [..., 52]; of cards that the viewer sees `holder` is not read."""
     actor = view.seats[stage]
-    since = (view.seats == actor) & (stage <= _STAGES)
-    played = jnp.any(since[:, None] & (view.plays[:, None] == _CARDS), axis=0)
-    return played | (unseen_mask(view) & (holder == actor))
+    since = (view.seats == actor) & (jnp.asarray(stage, jnp.int32) <= _STAGES)
+    played = jnp.any(since[:, None] & (view.plays[:, None] == _CARDS[None]), axis=0)
+    played, unseen = (jnp.broadcast_to(x, holder.shape) for x in (played, unseen_mask(view)))
+    return played | (unseen & (holder == actor))
 
 
 def lead_of(view: PublicView, stage: jax.Array) -> jax.Array:
@@ -133,7 +134,7 @@ def log_policy(logits: jax.Array, legal: jax.Array, card: jax.Array) -> jax.Arra
     # Half as much work as a logsumexp, which seeks the largest first. The bound is never reached by
     # a card that anybody played: its probability would be e**-80.
     ahead = jnp.minimum(logits - logits[:, card][:, None], 80.0)
-    return -jnp.log(jnp.sum(jnp.where(legal, jnp.exp(ahead), 0.0), axis=1))
+    return -jnp.log(jnp.sum(jnp.where(legal[None], jnp.exp(ahead), 0.0), axis=1))
 
 
 def mixture_log_likelihood(by_type: jax.Array) -> jax.Array:

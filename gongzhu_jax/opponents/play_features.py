@@ -36,37 +36,37 @@ def encode_plays(view: PublicView) -> jax.Array:
 
     A row depends on the history alone, not on the viewer or on what came later.
     """
-    card = (view.plays[:, None] == _CARDS).astype(jnp.float32)  # [play, card]
+    card = (view.plays[:, None] == _CARDS[None]).astype(jnp.float32)  # [play, card]
     return jnp.concatenate([card, encode_contexts(view)], axis=1)
 
 
 def encode_contexts(view: PublicView) -> jax.Array:
     """float32[52, 232]: what each play was played into, all but the card itself."""
     plays, suits = view.plays, view.plays // NUM_RANKS
-    card = plays[:, None] == _CARDS  # [play, card]
-    by_trick = card.reshape(NUM_TRICKS, NUM_SEATS, NUM_CARDS)
+    card = plays[:, None] == _CARDS[None]  # [play, card]
+    by_trick = card.reshape(NUM_TRICKS, NUM_SEATS, NUM_CARDS).astype(jnp.int32)
     earlier = jnp.cumsum(by_trick, axis=1) - by_trick  # [trick, place, card]
     lead = jnp.repeat(suits[::NUM_SEATS], NUM_SEATS)  # [play]
     # 1 + rank of a card of the suit led, 0 of others, so a lead is never beaten by a discard.
     force = jnp.where(suits == lead, plays % NUM_RANKS + 1, 0).reshape(NUM_TRICKS, NUM_SEATS)
     before = jnp.pad(jax.lax.cummax(force, axis=1)[:, :-1], ((0, 0), (1, 0)))  # [trick, place]
     best = jnp.where(_PLACE > 0, lead * NUM_RANKS + before.reshape(-1) - 1, -1)
-    is_best = best[:, None] == _CARDS
+    is_best = best[:, None] == _CARDS[None]
     # The best card lies where its force was first reached: behind as many places as fell short.
     short = jnp.sum(jax.lax.cummax(force, axis=1)[:, None, :] < before[:, :, None], axis=2)
-    behind = jnp.where(_PLACE > 0, _PLACE - short.reshape(-1), 0)
-    gone = jnp.cumsum(jnp.any(by_trick, axis=1), axis=0) - jnp.any(by_trick, axis=1)
-    gone = jnp.repeat(gone > 0, NUM_SEATS, axis=0)
-    ours = (view.taken_by - view.seats[:, None]) % 2 == 0  # [play, card]
+    behind = jnp.where(_PLACE > 0, _PLACE.astype(np.int32) - short.reshape(-1), 0)
+    in_trick = jnp.any(by_trick, axis=1).astype(jnp.int32)  # [trick, card]
+    gone = jnp.repeat(jnp.cumsum(in_trick, axis=0) - in_trick > 0, NUM_SEATS, axis=0)
+    ours = (view.taken_by[None] - view.seats[:, None]) % 2 == 0  # [play, card]
     parts = (
         earlier,
         is_best,
         gone & ours,
         gone & ~ours,
-        (lead[:, None] == _SUITS) & (_PLACE > 0)[:, None],
-        _PLACE[:, None] == _PLACES,
-        behind[:, None] == _PLACES[1:],
-        _TRICK[:, None] == np.arange(NUM_TRICKS),
+        (lead[:, None] == _SUITS[None]) & (_PLACE > 0)[:, None],
+        _PLACE[:, None] == _PLACES[None],
+        behind[:, None] == _PLACES[None, 1:].astype(np.int32),
+        _TRICK[:, None] == np.arange(NUM_TRICKS)[None],
     )
     rows = [part.reshape(NUM_CARDS, -1).astype(jnp.float32) for part in parts]
     return jnp.concatenate(rows, axis=1)
@@ -78,7 +78,7 @@ def alternatives(view: PublicView) -> jax.Array:
     suits = view.plays // NUM_RANKS
     lead = jnp.repeat(suits[::NUM_SEATS], NUM_SEATS)
     free = (_PLACE == 0) | (suits != lead)
-    return (free[:, None] | (lead[:, None] == SUIT)) & unseen_mask(view)
+    return (free[:, None] | (lead[:, None] == SUIT[None])) & unseen_mask(view)[None]
 
 
 def voids_before(view: PublicView) -> jax.Array:
@@ -86,14 +86,15 @@ def voids_before(view: PublicView) -> jax.Array:
     themselves out of when the play was made."""
     lead = jnp.repeat(view.plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (view.plays >= 0) & (view.plays // NUM_RANKS != lead)
-    shows = discarded[:, None] & (lead[:, None] == _SUITS)  # [play, suit]
-    shows = shows[:, None] & (view.seats[:, None] == _PLACES)[..., None]  # [play, seat, suit]
+    shows = discarded[:, None] & (lead[:, None] == _SUITS[None])  # [play, suit]
+    shows = shows[:, None] & (view.seats[:, None] == _PLACES[None])[..., None]  # [play, seat, suit]
+    shows = shows.astype(jnp.int32)
     shown = jnp.cumsum(shows, axis=0) - shows > 0
-    others = (view.seats[:, None] + _PLACES[1:]) % NUM_SEATS
+    others = (view.seats[:, None] + _PLACES[None, 1:]) % NUM_SEATS
     return jnp.take_along_axis(shown, others[..., None].astype(jnp.int32), axis=1)
 
 
 def by_seat(view: PublicView) -> jax.Array:
     """bool[4, 52], [seat counted from the viewer, play]: whose plays they are."""
     relative = jnp.where(view.seats >= 0, (view.seats - view.seat) % NUM_SEATS, -1)
-    return relative == _PLACES[:, None]
+    return relative[None] == _PLACES[:, None]

@@ -17,7 +17,7 @@ def threshold(weight: jax.Array, count: int) -> jax.Array:
     falling = -jnp.sort(-weight)
     rest = jnp.cumsum(falling[::-1])[::-1]  # [k]: the sum of all but the k largest
     largest = np.arange(min(count, len(weight)))  # how many are kept for certain
-    candidate = rest[: len(largest)] / (count - largest)
+    candidate = rest[: len(largest)] / (count - largest).astype(np.float32)
     certain = jnp.argmax(falling[: len(largest)] <= candidate * (1 + 1e-6))
     return jnp.where(jnp.sum(weight > 0) > count, candidate[certain], 0.0)
 
@@ -28,7 +28,7 @@ def select(key: jax.Array, weight: jax.Array, count: int) -> tuple[jax.Array, ja
     least = threshold(weight, count)
     kept = jnp.where(weight > 0, jnp.minimum(weight / jnp.maximum(least, 1e-30), 1.0), 0.0)
     ends = jnp.cumsum(kept)
-    ticks = jax.random.uniform(key) + np.arange(count)
+    ticks = jax.random.uniform(key) + np.arange(count, dtype=np.float32)
     # Rounding must not push the last tick past the end where all are kept.
     total = jnp.where(least > 0, jnp.float32(count), jnp.round(ends[-1]))
     place = jnp.searchsorted(ends * (total / jnp.maximum(ends[-1], 1e-30)), ticks, side="right")

@@ -1,7 +1,8 @@
 """Players: the classical ones of the paper and ScrofaZero (sections 4 and 5)."""
 
+from gongzhu_jax.players.explanation import explain
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.players.registry import make, names, option_names
 from gongzhu_jax.players.scrofazero import from_network
 
-__all__ = ["Player", "from_network", "make", "names", "option_names"]
+__all__ = ["Player", "explain", "from_network", "make", "names", "option_names"]

@@ -55,8 +55,6 @@ class Player:
         Raises:
           PlayerError: it is not the viewer's turn.
         """
-        if not isinstance(view.stage, Tracer) and int(view.to_move) != int(view.seat):
-            raise PlayerError(f"it is the turn of seat {view.to_move}, not of seat {view.seat}")
         return self._compiled(self.params, *as_batch(view, key))[0]
 
     def probabilities(self, view: PublicView) -> jax.Array:
@@ -71,7 +69,9 @@ class Player:
 
 
 def as_batch(view: PublicView, key: jax.Array | None) -> tuple[jax.Array, PublicView]:
-    """A key and a view with a leading axis 1."""
+    """A key and a view with a leading axis 1; `PlayerError` if it is not the viewer's turn."""
+    if not isinstance(view.stage, Tracer) and int(view.to_move) != int(view.seat):
+        raise PlayerError(f"it is the turn of seat {view.to_move}, not of seat {view.seat}")
     key = jax.random.key(0) if key is None else key
     return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], (key, view))
 

@@ -82,7 +82,7 @@ def _leading(hand: jax.Array) -> jax.Array:
 
 def _unsafe_lead(hand: jax.Array) -> jax.Array:
     """Up to five draws for a good card; if all are bad, any card."""
-    all_bad = jnp.sum(evenly(hand) * _BAD_LEAD) ** LEAD_DRAWS
+    all_bad = jnp.sum(evenly(hand) * _BAD_LEAD.astype(np.float32)) ** LEAD_DRAWS
     return (1 - all_bad) * evenly(hand & ~_BAD_LEAD) + all_bad * evenly(hand)
 
 

@@ -6,11 +6,13 @@ pay for one with many.
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.cardset import by_card
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network
@@ -20,17 +22,12 @@ from gongzhu_jax.search.tree import NUM_ACTIONS, PolicyValueFn, grow, gumbel
 
 
 class SearchResult(struct.PyTreeNode):
-    """B roots."""
+    """What the search says of B roots."""
 
     q: jax.Array  # [B, 52] float32, final margin in points for the mover's team; -inf unvisited
     visits: jax.Array  # [B, 52] int32
     demanded: jax.Array  # [] int32, evaluations that the budgets ask for
     evaluated: jax.Array  # [] int32, states that went through the network
-
-    @property
-    def waste(self) -> jax.Array:
-        """Share of the network's work that no budget asked for."""
-        return 1 - self.demanded / jnp.maximum(self.evaluated, 1)
 
 
 def network_policy_value(network: Network) -> PolicyValueFn:
@@ -64,8 +61,12 @@ def search(
       exploration: in place of the constant in `config`, as a traced number, so that a sweep
         compiles once.
     """
+    chex.assert_rank(states.stage, 1)
+    chex.assert_shape(states.holder, (*states.stage.shape, NUM_CARDS))
+    chex.assert_type([states.holder, states.plays, states.stage], jnp.int8)
     budgets = budgets_of(states, config)
     if active is not None:
+        chex.assert_equal_shape([active, states.stage])
         budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
         q, visits, evaluated = one_ply(params, states, budgets, policy_value, config)

@@ -16,6 +16,7 @@ import numpy as np
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS
 from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.runtime import usual_promotion
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.perspective import discount, total_value
 
@@ -73,8 +74,8 @@ def ucb1(tree: Tree, node: jax.Array, exploration: jax.Array, factor: float) -> 
     visits = tree.children_visits[node]
     q = tree.qvalues(node)
     # The root is not evaluated, so its own visit does not count; other nodes' evaluations do.
-    total = tree.node_visits[node] - (node == tree.ROOT_INDEX)
-    bonus = jnp.sqrt(factor * jnp.log(total) / jnp.maximum(visits, 1))
+    total = tree.node_visits[node] - (node == tree.ROOT_INDEX).astype(jnp.int32)
+    bonus = jnp.sqrt(factor * jnp.log(total) / jnp.maximum(visits, 1).astype(jnp.float32))
     score = jnp.where(visits == 0, jnp.inf, q + exploration * bonus)
     legal = tree.children_prior_logits[node] > -jnp.inf
     # The end of the game has no legal card; revisiting it by any action gives its value again.
@@ -102,20 +103,21 @@ def grow(
     prior = jax.vmap(action_logits, (0, None))(states, None)
     root = mctx.RootFnOutput(prior_logits=prior, value=jnp.zeros(budgets.shape), embedding=states)
     simulations = jnp.max(budgets)
-    tree: Tree = mctx.search(
-        params,
-        key,
-        root=root,
-        recurrent_fn=make_recurrent_fn(policy_value, config),
-        root_action_selection_fn=lambda _, tree, node: select(tree, node),
-        interior_action_selection_fn=lambda _, tree, node, depth: select(tree, node),
-        num_simulations=config.base + config.per_legal * NUM_ACTIONS,
-        max_depth=_cards_left(states),
-        invalid_actions=prior == -jnp.inf,
-        loop_fn=_loop_with_budgets(budgets, simulations),
-    )
-    visits = tree.children_visits[:, tree.ROOT_INDEX]
-    return tree.summary().qvalues, visits, simulations * budgets.size
+    with usual_promotion():
+        tree: Tree = mctx.search(
+            params,
+            key,
+            root=root,
+            recurrent_fn=make_recurrent_fn(policy_value, config),
+            root_action_selection_fn=lambda _, tree, node: select(tree, node),
+            interior_action_selection_fn=lambda _, tree, node, depth: select(tree, node),
+            num_simulations=config.base + config.per_legal * NUM_ACTIONS,
+            max_depth=_cards_left(states),
+            invalid_actions=prior == -jnp.inf,
+            loop_fn=_loop_with_budgets(budgets, simulations),
+        )
+        qvalues = tree.summary().qvalues
+    return qvalues, tree.children_visits[:, tree.ROOT_INDEX], simulations * budgets.size
 
 
 def _cards_left(states: env.GameState) -> Any:
@@ -178,18 +180,20 @@ def gumbel(
             value=jax.vmap(total_value, (0, 0, None))(states, value, config.lone_transformer),
             embedding=states,
         )
-        output = mctx.gumbel_muzero_policy(
-            params,
-            key,
-            root=root,
-            recurrent_fn=make_recurrent_fn(policy_value, config),
-            num_simulations=simulations,
-            max_depth=_cards_left(states),
-            invalid_actions=prior == -jnp.inf,
-        )
-        tree: Tree = output.search_tree
-        visits = tree.children_visits[:, tree.ROOT_INDEX] * (budgets > 0)[:, None]
-        return tree.summary().qvalues, visits, jnp.int32((simulations + 1) * budgets.size)
+        with usual_promotion():
+            output = mctx.gumbel_muzero_policy(
+                params,
+                key,
+                root=root,
+                recurrent_fn=make_recurrent_fn(policy_value, config),
+                num_simulations=simulations,
+                max_depth=_cards_left(states),
+                invalid_actions=prior == -jnp.inf,
+            )
+            tree: Tree = output.search_tree
+            qvalues = tree.summary().qvalues
+        visits = jnp.where((budgets > 0)[:, None], tree.children_visits[:, tree.ROOT_INDEX], 0)
+        return qvalues, visits, jnp.int32((simulations + 1) * budgets.size)
 
     def nothing():
         shape = (budgets.size, NUM_ACTIONS)

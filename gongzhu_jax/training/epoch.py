@@ -9,13 +9,14 @@ from flax import struct
 from jax.sharding import Mesh, PartitionSpec
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.policy_value import Network, Params, make
+from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.network.policy_value import Params, make
 from gongzhu_jax.runtime import GAMES, on_all, over_games
 from gongzhu_jax.search.mcts import network_policy_value
 from gongzhu_jax.training.config import TrainingConfig
 from gongzhu_jax.training.learner import Learner, init_learner, learn, started
 from gongzhu_jax.training.losses import LossParts
-from gongzhu_jax.training.selfplay import Positions, SelfPlayStats, play_games
+from gongzhu_jax.training.selfplay import Positions, SelfPlayStats, empty_positions, play_games
 
 
 class TrainState(struct.PyTreeNode):
@@ -60,32 +61,21 @@ def init_state(config: TrainingConfig, mesh: Mesh, params: Params | None = None)
 def _init(config: TrainingConfig) -> TrainState:
     key = jax.random.key(config.seed)
     network = make(config.network)
-    shape = jax.eval_shape(
-        functools.partial(_self_play, config=config, network=network),
-        jax.eval_shape(network.init, key),
-        key,
-        jax.ShapeDtypeStruct((config.selfplay.games,), jnp.int32),
-    )[0]
-    review = config.learner.review
     return TrainState(
         learner=init_learner(jax.random.fold_in(key, 0), network, config),
-        window=jax.tree.map(lambda leaf: jnp.zeros((review, *leaf.shape), leaf.dtype), shape),
+        window=empty_positions(config.learner.review, config.selfplay.games, NUM_CARDS),
         epoch=jnp.zeros((), jnp.int32),
         key=key,
     )
-
-
-def _self_play(params: Any, key: jax.Array, games: jax.Array, *, config, network: Network):
-    policy_value = network_policy_value(network)
-    return play_games(params, key, games, policy_value, config.search, config.selfplay)
 
 
 def _self_play_everywhere(params: Any, key: jax.Array, config: TrainingConfig, mesh: Mesh):
     """The games of an epoch, each device its share: positions [G, T] and statistics of all."""
 
     def on_device(params, key, games):
-        positions, stats = _self_play(
-            params, key, games, config=config, network=make(config.network)
+        policy_value = network_policy_value(make(config.network))
+        positions, stats = play_games(
+            params, key, games, policy_value, config.search, config.selfplay
         )
         return positions, jax.lax.psum(stats, GAMES)
 

@@ -13,7 +13,7 @@ from jax.sharding import Mesh, PartitionSpec
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.policy_value import Network, Params, make
-from gongzhu_jax.runtime import GAMES, on_all
+from gongzhu_jax.runtime import GAMES, on_all, usual_promotion
 from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
 from gongzhu_jax.training.losses import LossParts, loss
 from gongzhu_jax.training.selfplay import Positions
@@ -100,7 +100,8 @@ def _learn_on_device(
 
     zeros = LossParts(*(jnp.zeros(()) for _ in LossParts._fields))
     learner, sums = jax.lax.fori_loop(0, settings.passes, one_pass, (learner, zeros))
-    return learner, jax.tree.map(lambda leaf: leaf / (settings.passes * per_pass), sums)
+    updates = (settings.passes * per_pass).astype(jnp.float32)
+    return learner, jax.tree.map(lambda leaf: leaf / updates, sums)
 
 
 def update_once(
@@ -119,7 +120,8 @@ def update_once(
     gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
     if axis is not None:
         gradients = mean_over(gradients, axis)
-    changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
+    with usual_promotion():
+        changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
     params = {**updated, "params": optax.apply_updates(trained, changes)}
     average = _averaged(learner.average, params, config.learner)
     return Learner(params, average, optimiser), parts

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
+import chex
 import jax
 import jax.numpy as jnp
 import jax.scipy.special as special
 
 from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network, Params
 from gongzhu_jax.training.config import LearnerConfig
@@ -27,7 +29,7 @@ def policy_divergence(target: jax.Array, logits: jax.Array, legal: jax.Array) ->
     The mask multiplies the logits, as in the paper: illegal cards keep a logit of 0, not of minus
     infinity, and so stay in the softmax.
     """
-    log_policy = jax.nn.log_softmax(logits * legal)
+    log_policy = jax.nn.log_softmax(logits * legal.astype(jnp.float32))
     return jnp.sum(special.xlogy(target, target) - target * log_policy)
 
 
@@ -58,6 +60,10 @@ def loss(
     Where the minibatch is split over devices, `axis` names the mesh axis and the loss is that of
     the whole; the mean over the devices of each one's gradient is then the gradient of it.
     """
+    chex.assert_rank(batch.value, 1)
+    chex.assert_shape(batch.policy, (*batch.value.shape, NUM_CARDS))
+    chex.assert_equal_shape([batch.value, batch.searched, batch.state.stage])
+    chex.assert_type([batch.policy, batch.value, batch.searched], [float, float, bool])
     (logits, value), updated = network.apply_train(params, jax.vmap(encode)(batch.state))
     legal = jax.vmap(env.legal_mask)(batch.state)
     divergence = jax.vmap(policy_divergence)(batch.policy, logits, legal)

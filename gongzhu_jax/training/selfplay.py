@@ -5,6 +5,7 @@ Axes: T = 52 stages, G games.
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 from flax import struct
@@ -28,6 +29,17 @@ class Positions(struct.PyTreeNode):
     searched: jax.Array  # [...] bool; False: a forced card, whose policy target says nothing
 
 
+def empty_positions(*axes: int) -> Positions:
+    """Positions without content, for a window that games are written into."""
+    state = jax.eval_shape(env.deal, jax.random.key(0))
+    return Positions(
+        state=jax.tree.map(lambda leaf: jnp.zeros((*axes, *leaf.shape), leaf.dtype), state),
+        policy=jnp.zeros((*axes, NUM_CARDS)),
+        value=jnp.zeros(axes),
+        searched=jnp.zeros(axes, bool),
+    )
+
+
 class SelfPlayStats(struct.PyTreeNode):
     """Sums over the games of an epoch."""
 
@@ -48,6 +60,7 @@ def play_games(
     """Plays one game for each number in `games`, [G]. A game depends on its number and the key,
     not on which other games are played beside it (with the Gumbel method, which draws its noise for
     the whole batch, it does). Returns positions [G, T]."""
+    chex.assert_rank(games, 1)
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
     states = jax.vmap(env.deal)(keys[:, 0])
 
@@ -83,10 +96,10 @@ def play_games(
 def _pick_card(key, q, legal, random_play):
     """The best card, or with probability `random_play` any legal one."""
     best_key, flag_key, card_key = jax.random.split(key, 3)
-    number = jnp.floor(jax.random.uniform(card_key) * jnp.sum(legal))
+    number = jnp.floor(jax.random.uniform(card_key) * jnp.sum(legal, dtype=jnp.float32))
     at_random = jax.random.uniform(flag_key) < random_play
-    card = jnp.where(at_random, nth_card(legal, number), best_card(best_key, q, legal))
-    return card.astype(jnp.int8), at_random
+    drawn = nth_card(legal, number).astype(jnp.int8)
+    return jnp.where(at_random, drawn, best_card(best_key, q, legal)), at_random
 
 
 def _with_values(record, outcome, lone_transformer: int, config: SelfPlayConfig) -> Positions:

@@ -44,9 +44,10 @@ def sum_of_values(views: PublicView, deals: jax.Array, used: jax.Array) -> jax.A
     for position in range(NUM_SEATS):
         gain = _gain_if_any(position, views.stage % NUM_SEATS == position, views, batch, gain)
     value = (gain + batch.relief[0]).reshape(NUM_RANKS, *used.shape)
-    total = jnp.sum(jnp.where(used, value, 0), axis=2)  # [n, G]
+    total = jnp.sum(jnp.where(used[None], value, 0), axis=2)  # [n, G]
     mine = batch.cards[0].reshape(NUM_RANKS, *used.shape)[:, :, 0]
-    return jnp.sum(jnp.where(mine[..., None] == np.arange(NUM_CARDS), total[..., None], 0), axis=0)
+    cards = np.arange(NUM_CARDS, dtype=np.int32)[None, None]
+    return jnp.sum(jnp.where(mine[..., None] == cards, total[..., None], 0), axis=0)
 
 
 def _batch(views: PublicView, deals: jax.Array) -> Batch:
@@ -81,7 +82,7 @@ def _side(player: int) -> int:
 def _stakes(views: PublicView) -> list[Stakes]:
     """For each player, [G]."""
     taken = [views.taken_by == _seat(views, i)[:, None] for i in range(NUM_SEATS)]
-    raw = [jnp.sum(jnp.where(mask, PLAIN_POINTS, 0), axis=1) for mask in taken]
+    raw = [jnp.sum(jnp.where(mask, PLAIN_POINTS[None], 0), axis=1) for mask in taken]
     rest = (_ALL_POINTS - sum(raw)) // NUM_SEATS
     return [
         Stakes(
@@ -117,7 +118,7 @@ def _gain_if_any(
     branches = [lambda n=n: _gain(position, n, batch) for n in sizes]
     gain_here = jax.lax.cond(jnp.any(here), lambda: jax.lax.switch(which, branches), lambda: gain)
     num_deals = gain.shape[1] // here.shape[0]
-    return jnp.where(jnp.repeat(here, num_deals), gain_here, gain)
+    return jnp.where(jnp.repeat(here, num_deals)[None], gain_here, gain)
 
 
 def _gain(position: int, n: int, batch: Batch) -> jax.Array:

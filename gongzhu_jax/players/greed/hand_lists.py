@@ -16,7 +16,8 @@ _BITS = (1 << np.arange(_HALF)).astype(np.int32)
 def bit_sets(mask: jax.Array) -> jax.Array:
     """Masks [..., 52] as bits, int32[2, ...]: the lower 26 cards and the upper."""
     halves = mask.reshape(*mask.shape[:-1], 2, _HALF)
-    return jnp.moveaxis(jnp.sum(jnp.where(halves, _BITS, 0), axis=-1, dtype=jnp.int32), -1, 0)
+    bits = np.broadcast_to(_BITS, halves.shape)
+    return jnp.moveaxis(jnp.sum(jnp.where(halves, bits, 0), axis=-1, dtype=jnp.int32), -1, 0)
 
 
 def has_card(hands: jax.Array, card: int) -> jax.Array:

@@ -60,7 +60,7 @@ def totals_batch(
 ) -> jax.Array:
     """`totals` of G games, float32[G, 52], over the first `needed` [G] of the deals [G, D, 52]."""
     needed = jnp.where(_is_last(views), 1, needed)
-    used = jnp.arange(deals.shape[1]) < needed[:, None]
+    used = jnp.arange(deals.shape[1])[None] < needed[:, None]
     return _finish(views, sum_of_values(views, deals, used), samples)
 
 
@@ -111,7 +111,7 @@ def _over_deals(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
             lambda: drawn,
         )
         deals = jax.vmap(holders)(views, opponent)
-        return total + sum_of_values(views, deals, number < needed[:, None])
+        return total + sum_of_values(views, deals, number[None] < needed[:, None])
 
     # One block; more only where deals are enumerated and outnumber the samples.
     blocks = jnp.max(-(-needed // samples))

@@ -117,8 +117,8 @@ def replies(
     cards: jax.Array, suit: jax.Array, relief: jax.Array, stakes: Stakes, side: int
 ) -> Replies:
     """What the holder of `cards` [n, L] may do when `suit` [L] was led."""
-    follows = suit_of(cards) == suit
-    legal = follows | ~jnp.any(follows, axis=0)
+    follows = suit_of(cards) == suit[None]
+    legal = follows | ~jnp.any(follows, axis=0)[None]
     return Replies(
         strength=jnp.where(follows, cards, NO_CARD),
         worth=_lookup(_WORTH, cards),
@@ -134,8 +134,9 @@ def relief(cards: jax.Array, seen: list[jax.Array], doubled: jax.Array) -> jax.A
     `seen` [L] says which of KEY_CARDS a player knows of, `doubled` [L] what C10 would double for
     the player who decides.
     """
-    pig, sheep, transformer = seen
+    pig, sheep, transformer = (known[None] for known in seen)
     # Rounded towards zero, as the sign is taken out first.
+    doubled = doubled[None]
     danger = -jnp.sign(doubled) * ((jnp.abs(doubled) * _lookup(_TENTHS_UNSEEN, cards)) // 10)
     return (
         _lookup(_BASE, cards)
