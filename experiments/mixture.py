@@ -15,7 +15,7 @@ from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.weights import NetworkKind
-from gongzhu_jax.opponent_training import (
+from gongzhu_jax.mixture_training import (
     MixtureNetwork,
     MixtureTrainingConfig,
     compile_epoch,
