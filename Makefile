@@ -12,8 +12,8 @@ test: $(READY) lint  ## ruff, the type checker and the default tests
 test-all: $(READY) lint  ## the slow tests too
 	$(BIN)/python -m pytest -m ""
 
-reproduce: $(READY)  ## every table and figure of the paper; scale=quick, paper or final
-	$(BIN)/python -m experiments.reproduce scale=$(scale)
+reproduce: $(READY)  ## verifies the published figures; scale=quick, final or paper; publish=true
+	$(BIN)/python -m experiments.reproduce scale=$(scale) $(if $(publish),publish=$(publish))
 
 arena: $(READY)  ## people, programs and our players at tables, in the browser
 	$(BIN)/python -m gongzhu_jax.arena

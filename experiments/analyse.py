@@ -17,9 +17,10 @@ from typing import Any
 import jax
 from rich.console import Console
 
-from experiments.cli import DONE, command
-from experiments.plots import plot_analysis
-from experiments.results import print_table
+from experiments.common.cli import DONE, command
+from experiments.common.plots import plot_analysis
+from experiments.common.progress import as_lines, print_table
+from experiments.common.settings import check_folder
 from gongzhu_jax import players
 from gongzhu_jax.errors import RecordError
 from gongzhu_jax.files import write_whole
@@ -63,38 +64,41 @@ def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
     return {**explanation, "config": asdict(player.config)}
 
 
-@command("analyse", AnalyseSettings)
+def with_file(arguments: Sequence[str]) -> list[str]:
+    """The command line with a plain first word taken as the file."""
+    if arguments and "=" not in arguments[0] and not arguments[0].startswith("-"):
+        return [f"file='{arguments[0]}'", *arguments[1:]]
+    return list(arguments)
+
+
+@command("analyse", AnalyseSettings, with_file)
 def main(settings: AnalyseSettings, line: str) -> int:
+    output = Path(settings.output).absolute()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    check_folder(output.parent, "output")
     position = read_position(settings.file)
     player = players.make(settings.player, **settings.options)
     analysis = analyse(player, position, settings.seed)
     console = Console()
     console.print(render(position), highlight=False)
-    print_table("candidates: points for my team at the end", analysis["candidates"])
-    print_table("scenarios", analysis["scenarios"])
+    print_table("candidates: points for my team at the end", as_lines(analysis["candidates"]))
+    print_table("scenarios", as_lines(analysis["scenarios"]))
     print_table(
         "believed owners of unseen point cards",
-        [
-            {"card": card, **{f"seat {i}": share for i, share in enumerate(shares)}}
-            for card, shares in analysis["believed_owners"].items()
-        ],
+        as_lines(
+            [
+                {"card": card, **{f"seat {i}": share for i, share in enumerate(shares)}}
+                for card, shares in analysis["believed_owners"].items()
+            ]
+        ),
     )
     size, count = analysis["effective_sample_size"], len(analysis["scenarios"])
     console.print(f"effective sample size {size:.2f} of {count}; plays {analysis['card']}")
-    output = Path(settings.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"command": line, "seed": settings.seed, **analysis}, indent=1)
     write_whole(output.with_suffix(".json"), text.encode())
     plot_analysis(analysis, output.with_suffix(".png"))
     return DONE
 
 
-def with_file(arguments: Sequence[str]) -> list[str]:
-    """The command line with a plain first word taken as the file."""
-    if arguments and "=" not in arguments[0]:
-        return [f"file='{arguments[0]}'", *arguments[1:]]
-    return list(arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main(with_file(sys.argv[1:])))
+    sys.exit(main())

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.cli import command, finish
-from experiments.results import print_table
-from experiments.settings import KeptSettings
+from experiments.common.cli import Result, experiment
+from experiments.common.results import Workplace
+from experiments.common.settings import KeptSettings
 from gongzhu_jax.arena import load
 from gongzhu_jax.arena.process import ServerProcess, keep_pauses_short, serve
 from gongzhu_jax.errors import ConfigError
@@ -34,16 +34,13 @@ class ArenaLoadSettings(KeptSettings):
             raise ConfigError("tables, games and rounds must be at least 1")
 
 
-@command("arena_load", ArenaLoadSettings)
-def main(settings: ArenaLoadSettings, line: str) -> int:
+def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
     tables = ("--tables", str(settings.tables), "--connections", str(4 * settings.tables))
     with (
         tempfile.TemporaryDirectory() as folder,
         serve(Path(folder) / "arena.sqlite", *tables) as server,
     ):
-        result = measure(server, settings)
-    print_table("the arena under load", result["rounds"])
-    return finish("arena_load", result, settings, line)
+        return measure(server, settings)
 
 
 def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
@@ -62,10 +59,10 @@ def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any
             raise
         interrupted = True
     every = load.Load(
-        games=sum(found.games for found in loads),
-        wrong=sum(found.wrong for found in loads),
-        seconds=sum(found.seconds for found in loads),
-        waits=np.concatenate([found.waits for found in loads]),
+        games=sum(load.games for load in loads),
+        wrong=sum(load.wrong for load in loads),
+        seconds=sum(load.seconds for load in loads),
+        waits=np.concatenate([load.waits for load in loads]),
     )
     return {
         **every.summary(),
@@ -78,6 +75,8 @@ def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any
 def _megabytes(server: ServerProcess) -> float:
     return round(server.resident_bytes() / 2**20, 1)
 
+
+main = experiment("arena_load", ArenaLoadSettings, run)
 
 if __name__ == "__main__":
     sys.exit(main())

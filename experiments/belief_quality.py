@@ -6,22 +6,19 @@ In games of each player against itself, once in every trick, `scenarios` deals a
 uniformly for the player to move and as many by the belief, with half its log odds; weightings are
 measured on all of them, each deal counting by how rarely it is drawn. The opponent model is sharper
 and cheaper than the others, so it is measured on more (`scenarios_of_opponent_model`): what few
-deals state is surer than it should be. The result has `rows`, one for each player (`kind`), part of
-the game and weighting:
-  owners            mean log probability of the true holder of an unseen card, in nats; the weighted
-                    deals give it, floored at half a deal; for "belief" it is exact
-  deal              log probability of the true deal per unseen card: its weight against the sum of
-                    all weights as the draws estimate it, so a little too high with few draws;
-                    exact for "uniform" and "belief"
-  gain, gain_standard_error  of `deal` over uniform, over games
-  over_iec, over_bayes       of what is learned: of `deal` over the best of those, with its error
-  effective_share   effective sample size of the uniform draws so weighted, as a share
-and `calibration` of what is learned, by kind: of all pairs of unseen card and opponent, by tenths
-of the probability stated: how many, mean stated, share true; and the expected calibration error.
+deals state is surer than it should be.
+
+The result has `stages` by player, stage and weighting: `deal`, log probability of the true deal per
+unseen card, its weight against the sum of all weights as the draws estimate it, so a little too
+high with few draws, and exact for "uniform" and "belief", as means over blocks of games; `owners`,
+the mean log probability of the true holder of an unseen card, floored at half a deal; `share`, the
+effective sample size of the uniform draws so weighted, as a share. And `calibration` of what is
+learned: of all pairs of unseen card and opponent, by tenths of the probability stated: how many,
+the sum stated, and how many were true.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,16 +27,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.belief_rows import RIVALS
-from experiments.cli import command, finish
-from experiments.plots import plot_belief
-from experiments.positions import final_states
-from experiments.progress import progress
-from experiments.results import ROOT, print_table
-from experiments.settings import PlaySettings
-from gongzhu_jax import players
+from experiments.common.blocks import in_blocks
+from experiments.common.cli import Result, experiment
+from experiments.common.positions import final_states
+from experiments.common.progress import progress
+from experiments.common.results import Workplace
+from experiments.common.settings import PlaySettings
+from experiments.report.belief import plot_belief
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.evaluation import estimate
 from gongzhu_jax.game import env
 from gongzhu_jax.game.view import PublicView, unseen_mask, view
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
@@ -56,10 +51,9 @@ from gongzhu_jax.opponents.card_belief import KIND as BELIEF_KIND
 from gongzhu_jax.opponents.card_belief import log_odds
 from gongzhu_jax.opponents.opponent_model import KIND as OPPONENT_MODEL_KIND
 from gongzhu_jax.opponents.opponent_model import log_likelihood
+from gongzhu_jax.players.labels import make_labelled
 
 UNIFORM, BELIEF, OPPONENT_MODEL = "uniform", "belief", "opponent-model"
-LEARNED = (BELIEF, OPPONENT_MODEL)
-"""How names of weightings that are learned from play begin."""
 PROPOSAL_POWER = 0.5
 """Power of the belief when it draws deals to measure by: between uniform and what it believes."""
 PARTS = {"trick 1": (0, 1), "trick 2": (1, 2)} | {
@@ -82,7 +76,6 @@ class BeliefSettings(PlaySettings):
     opponent_model: str | None
     belief_powers: list[float]
     rule_powers: list[float]
-    picture: str | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,17 +93,17 @@ LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
 class Weighting:
     """A weighting of deals by slices, to be measured."""
 
-    kind: str  # "iec" or "bayes"
+    rule: str  # "iec" or "bayes"
     slices: str
     beta: float
 
     @property
     def name(self) -> str:
-        return f"{self.kind} {self.beta:g}, {self.slices}"
+        return f"{self.rule} {self.beta:g}, {self.slices}"
 
     @property
     def config(self) -> WeightConfig:
-        return WeightConfig(rule=self.kind, slices=self.slices, beta=self.beta)
+        return WeightConfig(rule=self.rule, slices=self.slices, beta=self.beta)
 
 
 def weigh_all(checkpoint: str | None, weightings: Sequence[Weighting]) -> LogsFn:
@@ -160,24 +153,39 @@ def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
     return lambda views: log_odds(params, views, config)
 
 
-def measure(settings: BeliefSettings, kind: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Rows of one player, and its calibration."""
+def measure(settings: BeliefSettings, player: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Figures of one player by stage and weighting, and calibration by weighting."""
     parts = by_network(settings), by_opponent_model(settings), belief_odds(settings)
-    finals = final_states(players.make(kind, **settings.options.get(kind, {})), settings)
+    finals = final_states(make_labelled(player, settings.options), settings)
     compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, *parts))
-    found = []
-    with progress(f"tricks of {kind}") as advance:
+    by_trick = []
+    with progress(f"tricks of {player}") as advance:
         for trick in range(12):
             stage = jnp.int8(4 * trick + (trick + 1) % 4)
             states = jax.vmap(env.rewind, (0, None))(finals, stage)
             key = jax.random.fold_in(jax.random.key(settings.seed), trick)
-            found.append(jax.tree.map(np.asarray, compiled(key, states)))
+            by_trick.append(jax.tree.map(np.asarray, compiled(key, states)))
             advance(trick + 1, 12)
-    stacked: Any = jax.tree.map(lambda *parts: np.stack(parts), *found)  # [trick, ...]
+    stacked: Any = jax.tree.map(lambda *parts: np.stack(parts), *by_trick)  # [trick, ...]
     figures, bins = stacked
     figures = {UNIFORM: figures[UNIFORM], **figures}  # first in the tables
-    calibrated = {f"{kind}, {name}": calibration(by.sum(axis=0)) for name, by in bins.items()}
-    return _rows(kind, figures), calibrated
+    stages = {
+        part: {name: stage_figures(values[first:last]) for name, values in figures.items()}
+        for part, (first, last) in PARTS.items()
+    }
+    return stages, {name: by.sum(axis=0).tolist() for name, by in bins.items()}
+
+
+def stage_figures(values: np.ndarray) -> dict[str, Any]:
+    """Of one weighting at one stage, from [trick, 3, game]."""
+    owners, deal, share = values.mean(axis=0)  # [game] each
+    blocks = in_blocks({"count": np.ones(len(deal)), "deal": deal})
+    return {
+        "deal": blocks["deal"],
+        "count": blocks["count"],
+        "owners": round(float(owners.mean()), 6),
+        "share": round(float(share.mean()), 6),
+    }
 
 
 class Drawn(NamedTuple):
@@ -292,68 +300,19 @@ def _bins(shares, true, unseen) -> jax.Array:
     )
 
 
-def _rows(kind: str, figures: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """From [trick, 3, game] of each weighting."""
-    rows = []
-    for part, (first, last) in PARTS.items():
-        by_game = {name: values[first:last].mean(axis=0) for name, values in figures.items()}
-        deals = {name: deal for name, (_, deal, _) in by_game.items()}
-        rivals = {rival: _best(deals, rival) for rival in RIVALS if _best(deals, rival)}
-        for name, (owners, deal, share) in by_game.items():
-            gain = estimate(deal - deals[UNIFORM])
-            row: dict[str, Any] = {
-                "kind": kind,
-                "stage": part,
-                "weights": name,
-                "owners": float(owners.mean()),
-                "deal": float(deal.mean()),
-                "gain": gain.mean,
-                "gain_standard_error": gain.standard_error,
-                "effective_share": float(share.mean()),
-            }
-            if name.startswith(LEARNED):
-                for rival, best in rivals.items():
-                    over = estimate(deal - deals[best])
-                    row[f"over_{rival}"] = over.mean
-                    row[f"over_{rival}_standard_error"] = over.standard_error
-            rows.append(row)
-    return rows
-
-
-def _best(deals: Mapping[str, np.ndarray], family: str) -> str:
-    """The weighting of a family under which the true deals are the most likely; "" if none."""
-    mine = [name for name in deals if name.split()[0] == family]
-    return max(mine, key=lambda name: deals[name].mean(), default="")
-
-
-def calibration(bins: np.ndarray) -> dict[str, Any]:
-    """Bins as means, and the expected calibration error."""
-    count, stated, true = bins.T
-    used = count > 0
-    means = np.divide(stated, count, where=used, out=np.zeros(BINS))
-    shares = np.divide(true, count, where=used, out=np.zeros(BINS))
-    error = float(np.sum(np.abs(stated - true)) / max(count.sum(), 1))
+def run(settings: BeliefSettings, work: Workplace) -> Result:
+    measured = {player: measure(settings, player) for player in settings.players}
     return {
-        "count": count.tolist(),
-        "stated": means.tolist(),
-        "true": shares.tolist(),
-        "expected_calibration_error": error,
+        "stages": {player: stages for player, (stages, _) in measured.items()},
+        "calibration": {player: bins for player, (_, bins) in measured.items()},
     }
 
 
-@command("belief_quality", BeliefSettings)
-def main(settings: BeliefSettings, line: str) -> int:
-    rows, found = [], {}
-    for kind in settings.players:
-        of_kind, calibrated = measure(settings, kind)
-        rows += of_kind
-        found |= calibrated
-        print_table(f"log-likelihood of the true hands in games of {kind}", of_kind)
-    if settings.picture is not None:
-        plot_belief(rows, found, ROOT / Path(settings.picture))
-    result = {"rows": rows, "calibration": found, "interrupted": False}
-    return finish("belief_quality", result, settings, line)
+def draw(result: Result, folder: Path) -> None:
+    plot_belief(result, folder / "belief_quality.png")
 
+
+main = experiment("belief_quality", BeliefSettings, run, draw)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -107,11 +107,11 @@ def weights() -> Iterator[Finding]:
 
 def speed() -> Iterator[Finding]:
     """Rates on these devices; there is no right or wrong."""
-    from experiments import throughput_search
+    from experiments.speed import search
     from gongzhu_jax import runtime
 
     if runtime.games_mesh().size:
-        result = throughput_search.run(networks=("compact",), roots=512, rounds=1, seconds=0.5)
+        result = search.run(networks=("compact",), roots=512, rounds=1, seconds=0.5)
         row = result["rows"][-1]
         yield Finding("network", f"{row['network_per_second']:,.0f} evaluations/s (compact)")
         said = f"{row['simulations_per_second']:,.0f} simulations/s, {row['share']:.0%} of that"

@@ -1,56 +1,62 @@
 """One player against another, two against two, on duplicate deals.
 
     python -m experiments.evaluate player=greed opponent=if deals=1024 seed=0
-    python -m experiments.evaluate player=greed player_options.samples=40 set=final
+    python -m experiments.evaluate player=greed player_options.samples=40 set=deals.jsonl
 
-The result has: players; mean, standard_error and interval_95 of the points of the first team minus
-those of the second per deal; win_rate and draw_rate by deal; deals, rotations, games, seconds (of
-play), games_per_second, interrupted.
+The match becomes a record; with `records` all games are written to a file, and the match is played
+for it even if it is on record. The result has one row, what the record says of the match.
 """
 
 import sys
+from dataclasses import dataclass, field
+from typing import Any
 
-from experiments.cli import command, finish
-from experiments.progress import progress
-from experiments.results import print_table
-from experiments.settings import EvaluateSettings
+from experiments.common.cli import Result, experiment
+from experiments.common.progress import progress
+from experiments.common.results import Workplace
+from experiments.common.settings import PlaySettings, check_file
+from experiments.compare import Pairing, play_all
 from gongzhu_jax import players, records
-from gongzhu_jax.evaluation import MatchResult, play_match
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.evaluation.match_records import Recorder
 
 
-@command("evaluate", EvaluateSettings)
-def main(settings: EvaluateSettings, line: str) -> int:
+@dataclass(frozen=True, kw_only=True)
+class EvaluateSettings(PlaySettings):
+    player: str
+    opponent: str
+    player_options: dict[str, Any] = field(default_factory=dict)
+    opponent_options: dict[str, Any] = field(default_factory=dict)
+    records: str | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_file(self.records, "records", (".jsonl", ".gz"))
+
+
+def run(settings: EvaluateSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
     player = players.make(settings.player, **settings.player_options)
     opponent = players.make(settings.opponent, **settings.opponent_options)
-    title = f"{player.name} against {opponent.name}"
-    with progress(title) as on_progress:
-        result = play_match(
-            player,
-            opponent,
-            settings.draw_deals(),
-            keep_states=settings.records is not None,
-            on_progress=on_progress,
-            **settings.seating_options(),
-        )
-    print_table(title, [row(result)])
+    title = f"{player.name} over {opponent.name}"
     if settings.records is not None:
-        records.write(settings.records, result.seating.records())
+        deals = settings.choose_deals().deals
+        with progress("games for the file") as on_progress:
+            match = play_match(
+                player,
+                opponent,
+                deals,
+                keep_states=True,
+                on_progress=on_progress,
+                **settings.seating_options(),
+            )
+        records.write(settings.records, match.seating.records())
+    pairing = Pairing(title, player, opponent, settings.deals)
+    record = play_all([pairing], settings, recorder or work.recorder())[title]
     name = f"match-{player.name}-{opponent.name}"
-    return finish(name, result.summary(), settings, line)
+    return {"name": name, "rows": {title: record.summary()}, "differences": {}}
 
 
-def row(result: MatchResult) -> dict[str, str]:
-    """A match as a line of a table."""
-    low, high = result.interval
-    return {
-        "points": f"{result.mean:.1f} +- {result.standard_error:.1f}",
-        "95 % interval": f"{low:.1f} to {high:.1f}",
-        "won": f"{result.win_rate:.1%}",
-        "drawn": f"{result.draw_rate:.1%}",
-        "deals": f"{result.estimate.count} x {result.seating.points.shape[1]}",
-        "games/s": f"{result.seating.games_per_second:.0f}",
-    }
-
+main = experiment("evaluate", EvaluateSettings, run)
 
 if __name__ == "__main__":
     sys.exit(main())

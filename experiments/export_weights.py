@@ -13,9 +13,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.cli import DONE, command
-from experiments.results import recorded
-from experiments.tracking import LOG_NAME, read_log
+from experiments.common.cli import DONE, command
+from experiments.common.tracking import LOG_NAME, read_log
 from gongzhu_jax import opponents  # noqa: F401
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
@@ -53,7 +52,7 @@ def main(settings: ExportSettings, line: str) -> int:
     header = run.about(kind, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
     about = {
-        "command": recorded(header["command"]),
+        "command": header["command"],
         "commit": header["commit"],
         "config": header["config"],
         "epoch": epoch,

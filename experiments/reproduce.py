@@ -1,86 +1,64 @@
 """Every table and figure of the paper, one after the other, and a report of all of them.
 
-    python -m experiments.reproduce scale=quick        # about a quarter of an hour on two cores
-    python -m experiments.reproduce scale=paper only=[techniques,round_robin]
+    python -m experiments.reproduce                              # a quarter of an hour: verifies
+    python -m experiments.reproduce scale=final publish=true     # plays what is published
 
-Each experiment is a command of its own; here it gets the sizes of configs/scale/<scale>.yaml. What
-is finished is not done again, also not the matches within an experiment that was stopped, so the
-same command goes on where it was. The report, results/report.html and .md, is written at the end
-of every start, also of one that was stopped.
+Each experiment gets the sizes of configs/scale/<scale>.yaml. What is finished is not done again:
+matches are taken from the records that this machine has made, deal by deal, and other experiments
+if the same source has made them with the same settings. So the same command goes on where it was
+stopped. The report, runs/report.html and .md, says of each figure whether it agrees with the
+published one; deals that are on record are the first to be played, so that on the same platform
+matches must be equal deal by deal.
 """
 
-import json
+import inspect
+import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import jax
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
-from experiments import (
-    card_statistics,
-    card_values,
-    input_figures,
-    inputs,
-    irrelevant_cards,
-    round_robin,
-    techniques,
-    topologies,
-    training_curve,
-    worked_examples,
-)
-from experiments.cli import DONE, Command, command
-from experiments.progress import in_words, overall_progress
-from experiments.report_page import write_report
-from experiments.results import RESULTS, ROOT
-from experiments.training_curve import SHIPPED, games_of
+from experiments.common.cli import DONE, Result, command, compose, to_settings
+from experiments.common.progress import in_words, note, progress
+from experiments.common.provenance import ROOT
+from experiments.common.results import PLACES, RECORDS, Workplace, read_result
+from experiments.common.settings import KeptSettings
+from experiments.paper.training_curve import SHIPPED, games_of
+from experiments.report.docs import rewrite_pages
+from experiments.report.page import write_report
+from experiments.report.verify import stores
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.files import write_whole
+from gongzhu_jax.evaluation.fingerprint import json_digest
 from gongzhu_jax.network.weights import load_weights
 
-FINISHED = "finished.json"
-LOG = "log.txt"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One experiment: its command, and the settings in which it takes weights and pictures."""
-
-    run: Command
-    checkpoint: str | None = "checkpoint={}"
-    picture: str | None = None
-    pictures: Sequence[str] = ()  # files that must be there when it is finished
-
-
-STEPS: Mapping[str, Step] = {
-    "round_robin": Step(round_robin.main, "options.scrofa-simple.checkpoint={}"),
-    "techniques": Step(techniques.main, "options.checkpoint={}"),
-    "inputs": Step(inputs.main),
-    "training_curve": Step(
-        training_curve.main,
-        "checkpoints=[{}]",
-        "picture={}/training_curve.png",
-        ("training_curve.png",),
-    ),
-    "card_statistics": Step(
-        card_statistics.main,
-        picture="picture={}/cards",
-        pictures=("cards_factor.png", "cards_spread.png"),
-    ),
-    "card_values": Step(card_values.main),
-    "irrelevant_cards": Step(irrelevant_cards.main),
-    "worked_examples": Step(worked_examples.main),
-    "input_figures": Step(
-        input_figures.main,
-        None,
-        "picture={}/input",
-        ("input_diffuse.png", "input_averaged.png"),
-    ),
-    "topologies": Step(topologies.main, None),  # last: the slowest, and it trains its own weights
+STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    # name: module with its config, and the arguments that make it this experiment; those whose
+    # figures people want first come first
+    "techniques": ("compare", ("rows=techniques",)),
+    "strength": ("compare", ("rows=strength",)),
+    "round_robin": ("round_robin", ()),
+    "inputs": ("compare", ("rows=inputs",)),
+    "training_curve": ("paper/training_curve", ()),
+    "oracle_gap": ("compare", ("rows=oracle_gap",)),
+    "card_values": ("paper/card_values", ()),
+    "card_statistics": ("paper/card_statistics", ()),
+    "irrelevant_cards": ("paper/irrelevant_cards", ()),
+    "worked_examples": ("paper/worked_examples", ()),
+    "classical": ("paper/classical", ()),
+    "input_figures": ("paper/input_figures", ()),
+    "curve_beta": ("sweep", ("grid=beta",)),
+    "curve_simulations": ("sweep", ("grid=simulations",)),
+    "curve_scenarios": ("sweep", ("grid=scenarios",)),
+    "belief_quality": ("belief_quality", ()),
+    "topologies": ("paper/topologies", ()),  # last: the slowest, and it trains its own weights
 }
 
 
@@ -91,8 +69,9 @@ class ReproduceSettings:
     steps: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
     only: list[str]
-    folder: str | None
     report: str
+    publish: bool
+    allow_changes: bool
     compilation_cache: str | None
 
     def __post_init__(self) -> None:
@@ -102,7 +81,46 @@ class ReproduceSettings:
 
     @property
     def chosen(self) -> list[str]:
-        return [name for name in STEPS if not self.only or name in self.only]
+        return [name for name in self.only or self.steps if name in self.steps]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One experiment with its settings."""
+
+    name: str
+    settings: KeptSettings
+    run: Callable[..., Result]
+    draw: Callable[[Result, Path], None] | None
+
+    def identity(self, weights: str, source: str) -> str:
+        """A digest of all that decides a result that is not a list of match records."""
+        config = {k: v for k, v in asdict(self.settings).items() if k not in ("batch", "chunk")}
+        return json_digest([self.name, config, weights, source])
+
+
+def make_step(name: str, settings: ReproduceSettings) -> Step:
+    """The experiment of that name, as `settings` want it."""
+    config, arguments = STEPS[name]
+    module = import_module(f"experiments.{config.replace('/', '.')}")
+    kind = inspect.signature(module.run).parameters["settings"].annotation
+    known = {field.name for field in fields(kind)}
+    changes: dict[str, Any] = {
+        "publish": settings.publish,
+        "allow_changes": settings.allow_changes,
+        **settings.steps[name],
+    }
+    if settings.checkpoint is not None and "checkpoint" in known:
+        changes["checkpoint"] = settings.checkpoint
+    elif settings.checkpoint is not None and "checkpoints" in known:
+        changes["checkpoints"] = [settings.checkpoint]
+    try:
+        chosen = compose(config, arguments)
+        chosen.merge_with(changes)
+        made = to_settings(chosen, kind)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"steps.{name}: {str(error).splitlines()[0]}") from error
+    return Step(name, made, module.run, getattr(module, "draw", None))
 
 
 class Clock:
@@ -116,12 +134,10 @@ class Clock:
     def start(self, name: str) -> None:
         self._current, self._started = self._waiting.pop(name), time.monotonic()
 
-    def stop(self) -> float:
-        seconds = time.monotonic() - self._started
-        self._spent += seconds
+    def stop(self) -> None:
+        self._spent += time.monotonic() - self._started
         self._expected += self._current
         self._current = 0.0
-        return seconds
 
     def left(self) -> float:
         """Seconds."""
@@ -130,100 +146,78 @@ class Clock:
         return max(pace * self._current - running, 0.0) + pace * sum(self._waiting.values())
 
 
-def arguments_of(name: str, settings: ReproduceSettings, folder: Path) -> list[str]:
-    """The command line of an experiment."""
-    step, folder = STEPS[name], _shown(folder)
-    found = overrides(settings.steps.get(name, {}))
-    if step.checkpoint is not None and settings.checkpoint is not None:
-        found.append(step.checkpoint.format(settings.checkpoint))
-    if step.picture is not None:
-        found.append(step.picture.format(folder))
-    return [*found, f"output={folder / name}.json"]
-
-
-def _shown(folder: Path) -> Path:
-    """The folder as results name it: no paths of this machine, where that can be."""
-    here = Path.cwd() == ROOT and folder.is_relative_to(ROOT)
-    return folder.relative_to(ROOT) if here else folder
-
-
-def overrides(options: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Nested settings as they are written on a command line."""
-    found = []
-    for key, value in options.items():
-        if isinstance(value, Mapping):
-            found += overrides(value, f"{prefix}{key}.")
-        elif isinstance(value, list | tuple):
-            found.append(f"{prefix}{key}=[{','.join(map(str, value))}]")
-        else:
-            found.append(f"{prefix}{key}={'null' if value is None else value}")
-    return found
-
-
-class Ledger:
-    """Which experiments are finished in a folder: of what weights, with which settings, and how
-    long they took."""
-
-    def __init__(self, folder: Path, weights: str):
-        self._path, self._weights = folder / FINISHED, weights
-        self._rows = json.loads(self._path.read_text()) if self._path.is_file() else {}
-
-    def has(self, name: str, arguments: Sequence[str]) -> bool:
-        row = self._rows.get(name)
-        files = (f"{name}.json", *STEPS[name].pictures)
-        return (
-            row is not None
-            and (row["weights"], row["arguments"]) == (self._weights, list(arguments))
-            and all((self._path.parent / file).is_file() for file in files)
-        )
-
-    def add(self, name: str, arguments: Sequence[str], seconds: float) -> None:
-        row = {"weights": self._weights, "arguments": list(arguments), "seconds": round(seconds, 1)}
-        self._rows[name] = row
-        write_whole(self._path, json.dumps(self._rows, indent=1).encode())
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        return {name: row["seconds"] for name, row in self._rows.items()}
-
-
 @command("reproduce", ReproduceSettings)
 def main(settings: ReproduceSettings, line: str) -> int:
     games_of(settings.checkpoint or SHIPPED)  # before the work: whether it can be read
-    _, params = load_weights(settings.checkpoint)
-    weights = digest(params)
-    default = RESULTS / "reproduce" / f"{settings.name}-{weights[:8]}"
-    folder = default if settings.folder is None else ROOT / settings.folder
-    folder.mkdir(parents=True, exist_ok=True)
+    weights = digest(load_weights(settings.checkpoint)[1])
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", str(ROOT / settings.compilation_cache))
-    ledger = Ledger(folder, weights)
-    code = run_steps(settings, folder, ledger)
-    about = {"command": line, "scale": settings.name, "weights": weights}
-    for path in write_report(folder, ROOT / settings.report, about, ledger.seconds):
-        print(f"report in {_shown(path)}")
-    return code
-
-
-def run_steps(settings: ReproduceSettings, folder: Path, ledger: Ledger) -> int:
-    """Runs what is not finished; the exit code of the first that fails."""
-    lines = {name: arguments_of(name, settings, folder) for name in settings.chosen}
-    waiting = [name for name in lines if not ledger.has(name, lines[name])]
-    clock = Clock({name: 60 * settings.minutes.get(name, 1.0) for name in waiting})
-    with overall_progress(f"reproduce, scale {settings.name}", clock.left) as display:
-        if len(waiting) < len(lines):
-            display.say(f"{len(lines) - len(waiting)} of {len(lines)} are finished already")
-        for done, name in enumerate(waiting):
-            display.advance(done, len(waiting))
-            display.say(f"{done + 1}/{len(waiting)} {name}, {in_words(clock.left())} left")
-            clock.start(name)
-            with (folder / LOG).open("a") as log, redirect_stdout(log):
-                code = STEPS[name].run(lines[name])
-            if code != DONE:
-                display.say(f"{name} ended with exit code {code}; the same command goes on")
-                return code
-            ledger.add(name, lines[name], clock.stop())
+    steps = [make_step(name, settings) for name in settings.chosen]
+    folder = PLACES.runs / "reproduce" / f"{settings.name}-{weights[:8]}"
+    Workplace(line, settings.publish, settings.allow_changes).check()
+    try:
+        run_steps(steps, settings, folder, line, weights)
+    finally:
+        if settings.publish:
+            rewrite_pages()
+        for path in report(settings, folder, line, weights):
+            note(f"report in {os.path.relpath(path)}")
     return DONE
+
+
+def run_steps(
+    steps: list[Step], settings: ReproduceSettings, folder: Path, line: str, weights: str
+) -> None:
+    """Runs what is not finished."""
+    clock = Clock({step.name: 60 * settings.minutes.get(step.name, 1.0) for step in steps})
+    with progress(f"reproduce, scale {settings.name}", clock.left) as advance:
+        for number, step in enumerate(steps):
+            advance(number, len(steps))
+            note(f"{number + 1}/{len(steps)} {step.name}, {in_words(clock.left())} left")
+            clock.start(step.name)
+            run_step(
+                step, Workplace(line, settings.publish, settings.allow_changes), folder, weights
+            )
+            clock.stop()
+
+
+def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
+    """Runs one experiment, or finds that its result is there already."""
+    place, pictures = (work.folder, work.pictures) if work.publish else (folder, folder)
+    path = place / f"{step.name}.json"
+    identity = step.identity(weights, work.provenance["source"])
+    kept = read_result(path)
+    if kept is not None and kept["result"].get("identity") == identity:
+        note(f"{step.name}: finished already, by commit {kept['commit'][:10]}")
+        return
+    takes_recorder = "recorder" in inspect.signature(step.run).parameters
+    # A report that verifies the published records must not read them.
+    more = {"recorder": work.recorder(reuse_published=False)} if takes_recorder else {}
+    result = step.run(step.settings, work, **more)
+    place.mkdir(parents=True, exist_ok=True)
+    if step.draw is not None:
+        step.draw(result, pictures)
+    work.write(step.name, {**result, "identity": identity}, step.settings, path)
+
+
+def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -> tuple[Path, Path]:
+    """The report of what is there."""
+    documents = {
+        name: (read_result(PLACES.results / f"{name}.json"), read_result(folder / f"{name}.json"))
+        for name in settings.steps
+    }
+    here = Workplace(line).provenance
+    machine = here["machine"]
+    facts = {
+        "command": line,
+        "scale": settings.name,
+        "weights": f"SHA-256 {weights[:16]}…",
+        "commit": here["commit"] + ("" if here["clean"] else " with changes"),
+        "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}",
+        "software": f"Python {machine['python']}, jax {machine['jax']}, {machine['devices']}",
+    }
+    verification = stores(PLACES.results / RECORDS, PLACES.runs / RECORDS)
+    return write_report(PLACES.runs / settings.report, folder, documents, facts, verification)
 
 
 if __name__ == "__main__":

@@ -1,48 +1,49 @@
 """How fast things are: `python -m experiments.throughput env`.
 
-Each subject is a module with `run(...) -> {"rows": [...]}` whose defaults are the published
-settings. The table is printed and kept as results/throughput_<subject>.json.
+Each subject is a module of experiments/speed with `run(...) -> {"rows": [...]}` whose defaults are
+the published settings. The table is printed and kept as runs/throughput_<subject>.json, with
+`publish=true` as results/throughput_<subject>.json.
 """
 
 import inspect
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from experiments.results import print_table, write_result
-from gongzhu_jax import runtime
+from experiments.common.cli import BAD_SETTINGS, DONE, choose_devices, guarded
+from experiments.common.progress import as_lines, note, print_table
+from experiments.common.results import Workplace
 
-SUBJECTS = {
-    # name: module, imported only when it is asked for
-    "env": "experiments.throughput_env",
-    "players": "experiments.throughput_players",
-    "search": "experiments.throughput_search",
-    "training": "experiments.throughput_training",
-    "inference": "experiments.throughput_inference",
-    "belief": "experiments.throughput_belief",
-}
+SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
+PUBLISH = "publish=true"
 
 
 def main(argv: Sequence[str] | None = None, **changes: Any) -> int:
     """Runs the subjects that are named; `changes` replace defaults of their `run`."""
-    subjects = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    subjects = [word for word in words if word != PUBLISH]
     if not subjects or not set(subjects) <= set(SUBJECTS):
-        names = " | ".join(SUBJECTS)
-        print(f"usage: python -m experiments.throughput {names}", file=sys.stderr)
-        return 2
+        note(f"usage: python -m experiments.throughput {' | '.join(SUBJECTS)} [{PUBLISH}]")
+        return BAD_SETTINGS
+    choose_devices()
+    return guarded(lambda: _measure(subjects, PUBLISH in words, changes))
+
+
+def _measure(subjects: Sequence[str], publish: bool, changes: dict[str, Any]) -> int:
     for subject in subjects:
-        run = import_module(SUBJECTS[subject]).run
+        line = ["python", "-m", "experiments.throughput", subject, *([PUBLISH] if publish else [])]
+        work = Workplace(shlex.join(line), publish)
+        work.check()
+        run = import_module(f"experiments.speed.{subject}").run
         defaults = inspect.signature(run).parameters.values()
         config = {parameter.name: parameter.default for parameter in defaults} | changes
         result = run(**config)
-        print_table(f"throughput: {subject}", result["rows"])
-        seed = config.pop("seed", None)
-        command = f"python -m experiments.throughput {subject}"
-        write_result(f"throughput_{subject}", result, command, config, seed)
-    return 0
+        print_table(f"throughput: {subject}", as_lines(result["rows"]))
+        work.write(f"throughput_{subject}", result, config)
+    return DONE
 
 
 if __name__ == "__main__":
-    runtime.use_cpu_cores()  # before anything touches a device
     sys.exit(main())

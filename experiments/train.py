@@ -14,15 +14,17 @@ import jax
 from jax.experimental import multihost_utils
 from rich.console import Console
 
-from experiments.cli import DONE, command, load_settings
-from experiments.plots import plot_training
-from experiments.progress import progress
-from experiments.results import commit
-from experiments.tracking import RunLog, curve_points, read_log
+from experiments.common.cli import DONE, command, load_settings
+from experiments.common.plots import plot_training
+from experiments.common.progress import progress
+from experiments.common.provenance import commit
+from experiments.common.settings import check_run_folder
+from experiments.common.tracking import RunLog, curve_points, read_log
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.evaluation import play_match, standard_deals
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.network.policy_value import NetworkConfig, Params
 from gongzhu_jax.network.weights import (
     POLICY_VALUE,
@@ -54,6 +56,7 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if self.evaluate_deals < 0:
             raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
+        check_run_folder(self.directory)
 
     def training(self, start: str | None = None) -> TrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
@@ -89,7 +92,7 @@ class StopSignal:
 
 def make_evaluate(settings: TrainSettings):
     """Raw-network WPG on the development deals: the same ones every time."""
-    deals = standard_deals("development", settings.evaluate_deals)
+    deals = choose_deals("development-1", settings.evaluate_deals).deals
     greed = players.make("greed")
 
     def evaluate(params: Any, epoch: int) -> Mapping[str, float]:

@@ -9,8 +9,8 @@ the mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.
 import sys
 from dataclasses import dataclass, field
 
-from experiments.cli import DONE, command
-from experiments.mixture import MixtureSettings, run_training
+from experiments.common.cli import DONE, command
+from experiments.common.mixture import MixtureSettings, run_training
 from gongzhu_jax.opponents.card_belief import KIND, BeliefConfig
 
 

@@ -10,8 +10,8 @@ and goes on as `experiments.train` does.
 import sys
 from dataclasses import dataclass, field
 
-from experiments.cli import DONE, command
-from experiments.mixture import MixtureSettings, run_training
+from experiments.common.cli import DONE, command
+from experiments.common.mixture import MixtureSettings, run_training
 from gongzhu_jax.opponents.opponent_model import KIND, OpponentModelConfig
 
 

@@ -3,23 +3,23 @@
     python -m experiments.training_report directory=runs/compact name=training_compact
 
 The result has the run's own command, configuration and commit, `points` (epoch, games, hours, wpg,
-wpg_stderr of the raw network on the development deals) and the totals; the picture goes to docs/.
-For a run of `experiments.train_belief` or `train_opponent_model` say `score=gain picture=null`:
-points then have `gain` in place of WPG.
-With `after`, the name of a result of this command, the curve of the run that this one started from
-comes first: games and hours are those of both.
+wpg_stderr of the raw network on the first development deals) and the totals, and is drawn as
+training_curve.png. For a run of `experiments.train_belief` or `train_opponent_model` say
+`score=gain`: points then have `gain` in place of WPG. With `after`, a result of this command, the
+curve of the run that this one started from comes first: games and hours are those of both.
 """
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.cli import DONE, command
-from experiments.plots import plot_training
-from experiments.results import RESULTS, ROOT, print_table, recorded, write_result
-from experiments.tracking import LOG_NAME, curve_points, read_log
+from experiments.common.cli import DONE, command
+from experiments.common.plots import plot_training
+from experiments.common.progress import as_lines, print_table
+from experiments.common.results import PLACES, Workplace, read_result
+from experiments.common.settings import KeptSettings
+from experiments.common.tracking import LOG_NAME, curve_points, read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import CheckpointError, ConfigError
 
@@ -30,18 +30,16 @@ RUN = ("run_command", "run_commit", "run_config", "games", "hours")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportSettings:
+class ReportSettings(KeptSettings):
     directory: str
     name: str
     after: str | None
     score: str
-    picture: str | None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.score not in SCORES:
             raise ConfigError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
-        if self.score != SCORES[0] and self.picture is not None:
-            raise ConfigError(f"the picture shows {SCORES[0]}: say picture=null")
 
 
 def summarise(
@@ -61,7 +59,7 @@ def summarise(
         for point in curve_points(rows, score)
     ]
     return {
-        "run_command": recorded(about["command"]),
+        "run_command": about["command"],
         "run_commit": about["commit"],
         "run_config": about["config"],
         "games": rows[-1]["games"] + games,
@@ -91,22 +89,22 @@ def _check_start(
 
 @command("training_report", ReportSettings)
 def main(settings: ReportSettings, line: str) -> int:
-    path = RESULTS / f"{settings.after}.json"
-    if settings.after is not None and not path.is_file():
-        raise ConfigError(f"there is no result {path.name}")
-    after = json.loads(path.read_text())["result"] if settings.after is not None else None
-    found = summarise(settings.directory, after, settings.score)
-    print_table(f"{found['games']} games in {found['hours']:.2f} hours", found["points"])
-    config = {
-        "directory": settings.directory,
-        "name": settings.name,
-        "after": settings.after,
-        "score": settings.score,
-    }
-    write_result(settings.name, found, line, config, found["run_config"]["seed"])
-    if settings.picture is not None:
+    work = Workplace(line, settings.publish, settings.allow_changes)
+    work.check()
+    after = None
+    if settings.after is not None:
+        kept = read_result(work.folder / f"{settings.after}.json")
+        kept = kept or read_result(PLACES.results / f"{settings.after}.json")
+        if kept is None:
+            raise ConfigError(f"there is no result {settings.after}.json")
+        after = kept["result"]
+    result = summarise(settings.directory, after, settings.score)
+    title = f"{result['games']} games in {result['hours']:.2f} hours"
+    print_table(title, as_lines(result["points"]))
+    work.write(settings.name, result, settings, Path(settings.output) if settings.output else None)
+    if settings.score == SCORES[0]:
         rows = read_log(Path(settings.directory) / LOG_NAME)
-        plot_training(found["points"], rows, ROOT / settings.picture)
+        plot_training(result["points"], rows, work.pictures / "training_curve.png")
     return DONE
 
 

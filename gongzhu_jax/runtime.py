@@ -1,7 +1,7 @@
 """Devices and settings of jax: how a batch of games is spread over devices."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import jax
@@ -14,14 +14,14 @@ GAMES = "games"
 def use_cpu_cores(count: int | None = None) -> None:
     """Shows each CPU core to jax as a device, so that all of them work on one batch.
 
-    To be called before anything touches a device. No effect where an accelerator is found.
+    To be called before anything touches a device. No effect where there is an accelerator.
     """
     cores = count or len(os.sched_getaffinity(0))
     jax.config.update("jax_num_cpu_devices", cores)
 
 
 @contextmanager
-def usual_promotion() -> Iterator[None]:
+def usual_promotion() -> Generator[None]:
     """For calls of libraries that mix types and ranks, where the program, as our tests do, forbids
     that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):

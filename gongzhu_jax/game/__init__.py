@@ -17,7 +17,7 @@ from gongzhu_jax.game.env import (
 )
 from gongzhu_jax.game.render import render
 from gongzhu_jax.game.replay import replay, replay_checked
-from gongzhu_jax.game.view import PublicView, make_view, view
+from gongzhu_jax.game.view import PublicView, check_view, make_view, view
 
 __all__ = [
     "RULES_VERSION",
@@ -26,6 +26,7 @@ __all__ = [
     "card_id",
     "card_ids",
     "card_names",
+    "check_view",
     "deal",
     "from_owners",
     "is_terminal",

@@ -183,7 +183,7 @@ def _digits(rank: jax.Array, base: jax.Array) -> jax.Array:
 
 
 def _running_sum(weights: jax.Array) -> list[jax.Array]:
-    # One after the other: then an entry of weight 0 adds exactly nothing and is never found.
+    # One after the other: then an entry of weight 0 adds exactly nothing and is never picked.
     ends = [weights[0]]
     for i in range(1, weights.shape[0]):
         ends.append(ends[-1] + weights[i])

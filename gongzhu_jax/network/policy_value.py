@@ -3,7 +3,7 @@
 The value is in points: the margin still to come for the team of the player to move.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -147,8 +147,8 @@ class NetworkConfig:
     precision: str = "float32"  # precision of matrix products; bfloat16 pays on accelerators
 
     def __post_init__(self) -> None:
-        if self.name not in _BUILDERS:
-            raise ConfigError(f"unknown network {self.name!r}; there are {', '.join(_BUILDERS)}")
+        if self.name not in NETWORKS:
+            raise ConfigError(f"unknown network {self.name!r}; there are {', '.join(NETWORKS)}")
         if self.precision not in PRECISIONS:
             raise ConfigError(
                 f"unknown precision {self.precision!r}; there are {', '.join(PRECISIONS)}"
@@ -182,12 +182,13 @@ def _skip_mlp(blocks: int) -> Callable[[NetworkConfig, str | None], nn.Module]:
     return lambda c, axis: SkipMLP((2048, 2048, 512), blocks, PRECISIONS[c.precision])
 
 
-_BUILDERS: Mapping[str, Callable[[NetworkConfig, str | None], nn.Module]] = {
+NETWORKS: dict[str, Callable[[NetworkConfig, str | None], nn.Module]] = {
     "compact": lambda c, axis: SkipMLP((c.stem, c.width), c.blocks, PRECISIONS[c.precision]),
     "fc16": _skip_mlp(blocks=6),
     "fc24": _skip_mlp(blocks=10),
     "resnet18": lambda c, axis: ResNet18(PRECISIONS[c.precision], axis),
 }
+"""Name -> the module of a configuration and of the mesh axis over which a minibatch is split."""
 
 
 def make(name: str | NetworkConfig = "compact", axis: str | None = None, **options: Any) -> Network:
@@ -197,7 +198,7 @@ def make(name: str | NetworkConfig = "compact", axis: str | None = None, **optio
     normalisation takes the statistics of the whole.
     """
     if isinstance(name, NetworkConfig):
-        return Network(name, _BUILDERS[name.name](name, axis))
+        return Network(name, NETWORKS[name.name](name, axis))
     known = {field.name for field in fields(NetworkConfig)} - {"name"}
     if unknown := sorted(set(options) - known):
         raise ConfigError(f"unknown network option {unknown[0]!r}; there are {sorted(known)}")

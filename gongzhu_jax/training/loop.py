@@ -149,14 +149,14 @@ def _check_same_run(saved: Mapping, wanted: Mapping, checkpoints: Checkpoints) -
 
 
 def _differences(saved: Mapping, wanted: Mapping, prefix: str = "") -> list[str]:
-    found = []
+    different = []
     for name in saved.keys() | wanted.keys():
         old, new = saved.get(name), wanted.get(name)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            found += _differences(old, new, f"{prefix}{name}.")
+            different += _differences(old, new, f"{prefix}{name}.")
         elif old != new:
-            found.append(f"{prefix}{name} is {old} there and {new} here")
-    return found
+            different.append(f"{prefix}{name} is {old} there and {new} here")
+    return different
 
 
 def _anywhere(stop: bool) -> bool:

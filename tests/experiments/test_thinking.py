@@ -12,9 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from experiments import analyse, belief_quality, comparison, oracle_gap, techniques
+from experiments import analyse, belief_quality, compare
+from experiments.common.cli import load_settings
+from experiments.paper.published import paper_rows
+from experiments.report.belief import best_of, calibration_error, gain
+from experiments.report.sections import belief_quality as belief_section
 from gongzhu_jax import players, records
-from gongzhu_jax.evaluation import play_match, standard_deals
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.evaluation.fingerprint import program_digest
 from gongzhu_jax.game.cards import CARD_NAMES
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.correction import log_weights
@@ -23,7 +28,7 @@ from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import load_weights, save_weights
 from gongzhu_jax.opponents import odds
 from gongzhu_jax.opponents.card_belief import KIND, BeliefConfig, init_belief, log_odds
-from gongzhu_jax.players import all_seeing
+from gongzhu_jax.players import all_seeing, registry
 from tests import beliefs, positions
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
@@ -69,9 +74,9 @@ def pasted(record: dict[str, Any], stage: int, seat: int) -> dict[str, Any]:
 def run_analyse(folder: Path, content: Any, weights: Path) -> tuple[int, Path]:
     (folder / "position.json").write_text(json.dumps(content))
     output = folder / "found"
-    arguments = [str(folder / "position.json"), f"options.checkpoint={weights}"]
+    arguments = [str(folder / "position.json"), f"options.checkpoint='{weights}'"]
     arguments += ["options.search.per_legal=1", "options.search.base=0", f"output={output}"]
-    return analyse.main(analyse.with_file(arguments)), output
+    return analyse.main(arguments), output
 
 
 def test_analyse(tmp_path: Path, record: dict[str, Any], weights: Path) -> None:
@@ -134,50 +139,41 @@ def test_analyse_refuses(
     assert not output.with_suffix(".json").exists()
 
 
-@pytest.fixture
-def simple_players(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Searching players replaced by ones that compile fast, differing by their options."""
+ROWS = ("techniques", "inputs", "strength", "oracle_gap")
 
-    def simple(name: str, **options: Any) -> players.Player:
-        chosen = high_player if options.get("weights") == "iec" else mixed_player
-        chosen = random_player if name == "greed" else chosen
-        return replace(chosen, name=name, config=sorted(options.items()))
 
-    monkeypatch.setattr(players, "make", simple)
+@pytest.mark.parametrize("name", ROWS)
+def test_published_comparisons(name: str, places: Path, monkeypatch) -> None:
+    """Every row has the players that the file says, on the same deals; here ones that compile
+    fast and differ by their options."""
+    made: dict[str, players.Player] = {}
+
+    def simple(player: str, **options: Any) -> players.Player:
+        number = len(made) % 2
+        made[str((player, options))] = (high_player, mixed_player)[number]
+        chosen = random_player if player == "greed" else made[str((player, options))]
+        return replace(chosen, name=player, config=sorted(options.items(), key=str))
+
+    monkeypatch.setattr(registry, "make", simple)
     monkeypatch.setattr(all_seeing, "from_network", lambda *_: replace(high_player, name="all"))
-    monkeypatch.setattr(comparison, "PARTS", tmp_path / "parts")
+    assert compare.main([f"rows={name}", "deals=2", "batch=2"]) == 0
+    result = json.loads((places / "runs" / f"{name}.json").read_text())["result"]
+    settings = load_settings("compare", compare.CompareSettings, [f"rows={name}"])
+    assert list(result["rows"]) == list(settings.matches)
+    assert len(result["differences"]) == len(settings.differences)
+    for pair, difference in zip(settings.differences, result["differences"].values(), strict=True):
+        first, second = (result["rows"][row]["mean"] for row in pair)
+        assert difference["mean"] == pytest.approx(first - second)
+    paper = paper_rows(name)
+    assert set(paper) <= set(result["rows"])  # the paper's rows have these names
 
 
-PLAY = ("deals=6", "batch=6")
-
-
-@pytest.mark.usefixtures("simple_players")
-def test_techniques(tmp_path: Path) -> None:
-    out = tmp_path / "techniques.json"
-    assert techniques.main([f"output={out}", *PLAY]) == 0
-    rows = json.loads(out.read_text())["result"]["rows"]
-    deals = standard_deals("development", 6)
-    plain = play_match(mixed_player, random_player, deals, batch=6).margins
-    weighted = play_match(high_player, random_player, deals, batch=6).margins
-    assert list(rows) == list(techniques.PAPER)
-    assert rows["US"]["mean"] == rows["SS"]["mean"] == pytest.approx(plain.mean())
-    assert rows["SS with IEC"]["mean"] == pytest.approx(weighted.mean())
-    assert rows["SS with IEC"]["over_us"]["mean"] == pytest.approx((weighted - plain).mean())
-    against = play_match(high_player, mixed_player, deals, batch=6)
-    assert rows[techniques.HEAD_TO_HEAD]["mean"] == pytest.approx(against.mean)
-
-
-@pytest.mark.usefixtures("simple_players")
-def test_oracle_gap(tmp_path: Path, weights: Path) -> None:
-    out, picture = tmp_path / "gap.json", tmp_path / "gap.png"
-    arguments = [f"output={out}", f"picture={picture}", f"checkpoint={weights}", *PLAY]
-    assert oracle_gap.main([*arguments, "deals_of_most=4"]) == 0
-    rows = json.loads(out.read_text())["result"]["rows"]
-    assert list(rows) == [oracle_gap.ALL_SEEING, *oracle_gap.PLAYERS]
-    assert rows["256 uniform"]["deals"] == 4
-    assert rows["256 uniform"]["over_first"]["mean"] == 0  # the same player here
-    assert "over_first" not in rows[oracle_gap.FIRST]
-    assert picture.stat().st_size > 5000
+@pytest.mark.parametrize("name", ROWS)
+def test_players_of_published_comparisons_exist(name: str) -> None:
+    settings = load_settings("compare", compare.CompareSettings, [f"rows={name}"])
+    labels = list(dict.fromkeys(settings.labels))
+    made = [compare.make_player(label, settings) for label in labels]
+    assert len({program_digest(player) for player in made}) == len(labels)  # no two are the same
 
 
 def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> None:
@@ -222,59 +218,43 @@ def test_likelihood_by_draws_is_the_exact_one(tmp_path: Path) -> None:
     assert np.ptp(np.asarray(exact)) > 0.5
 
 
-@pytest.mark.usefixtures("simple_players")
-def test_belief_quality(tmp_path: Path, weights: Path) -> None:
+def test_belief_quality(places: Path, tmp_path: Path, weights: Path, monkeypatch) -> None:
+    monkeypatch.setattr(registry, "make", lambda name, **_: random_player)
     config = BeliefConfig(reader=8, width=8, blocks=1)
     belief = tmp_path / "belief.safetensors"
     save_weights(belief, config, init_belief(jax.random.key(0), config), {}, kind=KIND)
     model = beliefs.save_opponent_model(tmp_path)
-    out, picture = tmp_path / "quality.json", tmp_path / "quality.png"
-    arguments = [
-        f"checkpoint={weights}",
-        f"belief={belief}",
-        f"opponent_model={model}",
-        f"output={out}",
-    ]
-    arguments += [
-        f"picture={picture}",
-        "kinds=[raw]",
-        "scenarios=6",
-        "scenarios_of_opponent_model=6",
-        "iec=[0.05]",
-        "bayes=[0.1]",
-    ]
-    arguments.append("belief_powers=[1.0]")
-    assert belief_quality.main([*arguments, "deals=2", "batch=2"]) == 0
-    assert picture.stat().st_size > 5000
-    result = json.loads(out.read_text())["result"]
-    names = ["uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"]
-    names += ["belief-opponent-model, power 0.7", "opponent-model"]
-    names += ["iec 0.05, every", "iec 0.05, important"]
-    assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
-    for row in result["rows"]:
-        assert 1 / 6 <= row["effective_share"] <= 1 + 1e-5
-        # Three places for a card: chance says -1.1, and what is not trained not much else.
-        assert -3 < row["owners"] < -0.2
-        if row["weights"] == "uniform":
-            assert row["gain"] == 0
-            assert row["effective_share"] == pytest.approx(1)
-        if row["weights"] == "belief":
-            assert abs(row["gain"]) < 1e-6  # untrained, all odds are even
-        if row["weights"] in ("belief", "opponent-model"):
-            rivals = [other for other in result["rows"] if other["stage"] == row["stage"]]
-            for rival in ("iec", "bayes"):
-                best = max(r["gain"] for r in rivals if r["weights"].startswith(rival))
-                assert row[f"over_{rival}"] == pytest.approx(row["gain"] - best, abs=1e-6)
-                assert row[f"over_{rival}_standard_error"] >= 0
-    first = result["rows"][0]
+    arguments = [f"checkpoint='{weights}'", f"belief='{belief}'", f"opponent_model='{model}'"]
+    arguments += ["players=[raw]", "scenarios=6", "scenarios_of_opponent_model=6", "iec=[0.05]"]
+    arguments += ["bayes=[0.1]", "belief_powers=[1.0]", "deals=2", "batch=2"]
+    assert belief_quality.main(arguments) == 0
+    assert (places / "runs" / "belief_quality.png").stat().st_size > 5000
+    result = json.loads((places / "runs" / "belief_quality.json").read_text())["result"]
+    names = {"uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"}
+    names |= {"belief-opponent-model, power 0.7", "opponent-model"}
+    names |= {"iec 0.05, every", "iec 0.05, important"}
+    stages = result["stages"]["raw"]
+    assert list(stages) == list(belief_quality.PARTS)
+    for by_weighting in stages.values():
+        assert set(by_weighting) == names
+        means = {name: np.mean(by["deal"]) for name, by in by_weighting.items()}
+        for name, by in by_weighting.items():
+            assert 1 / 6 <= by["share"] <= 1 + 1e-5
+            # Three places for a card: chance says -1.1, and what is not trained not much else.
+            assert -3 < by["owners"] < -0.2
+            measured = gain(by_weighting, name)
+            assert measured.value == pytest.approx(means[name] - means["uniform"], abs=1e-5)
+        assert by_weighting["uniform"]["share"] == pytest.approx(1)
+        assert abs(gain(by_weighting, "belief").value or 0.0) < 1e-5  # untrained: even odds
+        best = max(("iec 0.05, every", "iec 0.05, important"), key=lambda name: means[name])
+        assert best_of(by_weighting, "iec") == best
     # Before and in the first trick: 39! / 13!^3 deals, less what has been played.
-    assert first["stage"] == "trick 1"
-    assert first["deal"] == pytest.approx(-math.log(84_478_098_072_866_400) / 39, rel=0.05)
-    assert set(result["calibration"]) == {f"raw, {name}" for name in (names[2], names[4])}
-    found = result["calibration"]["raw, belief"]
-    error = np.abs(np.array(found["stated"]) - found["true"]) @ found["count"]
-    total = sum(found["count"])
-    assert found["expected_calibration_error"] == pytest.approx(error / total, abs=1e-5)
-    assert np.dot(found["stated"], found["count"]) == pytest.approx(
-        np.dot(found["true"], found["count"]), rel=1e-3
-    )  # every unseen card has one holder
+    first = np.mean(stages["trick 1"]["uniform"]["deal"])
+    assert first == pytest.approx(-math.log(84_478_098_072_866_400) / 39, rel=0.05)
+    bins = np.array(result["calibration"]["raw"]["belief"])
+    assert calibration_error(bins) == pytest.approx(
+        np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum()
+    )
+    section = belief_section(result)
+    assert section.tables[0].caption == "Games of raw: best IEC"
+    assert {len(line) for line in section.tables[0].lines} == {4}

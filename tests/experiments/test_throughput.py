@@ -7,20 +7,23 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import results, throughput, throughput_env
+from experiments import throughput
+from experiments.speed import env as speed_env
+from experiments.speed import rates
 
 TINY = {"batches": (1, 16), "repeats": 1, "seconds": 0.001, "pgx_games": ()}
 
 
 def test_env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(results, "RESULTS", tmp_path)
     assert throughput.main(["env"], **TINY) == 0
     assert "gongzhu_jax" in capsys.readouterr().out
-    text = (tmp_path / "throughput_env.json").read_text()
+    text = (tmp_path / "speed_env.json").read_text()
     kept = json.loads(text)
-    assert list(kept) == [
-        *("name", "command", "config", "seed", "commit", "date", "machine", "seconds", "result")
-    ]
+    assert set(kept) == {
+        *("name", "command", "config", "seed", "commit", "clean", "source", "date", "machine"),
+        *("seconds", "result"),
+    }
+    assert not any((tmp_path / "results").iterdir())  # a trial leaves what is published alone
     assert kept["command"] == "python -m experiments.throughput env"
     assert kept["config"]["batches"] == [1, 16]
     assert kept["seed"] == 0
@@ -44,11 +47,11 @@ def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
 def test_spread_games_are_the_same_games() -> None:
     """The devices change nothing: game by game the scores are those of one device."""
     keys = jax.random.split(jax.random.key(0), 16)
-    everywhere, mesh = throughput_env.spread(jax.vmap(throughput_env.random_game), 16)
+    everywhere, mesh = speed_env.spread(jax.vmap(speed_env.random_game), 16)
     assert mesh.size == len(jax.devices()) == 8
-    alone = jax.jit(jax.vmap(throughput_env.random_game))
+    alone = jax.jit(jax.vmap(speed_env.random_game))
     np.testing.assert_array_equal(everywhere(keys), alone(keys))
-    assert throughput_env.spread(jax.vmap(throughput_env.random_game), 1)[1].size == 1
+    assert speed_env.spread(jax.vmap(speed_env.random_game), 1)[1].size == 1
 
 
 def test_rate_leaves_out_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +62,6 @@ def test_rate_leaves_out_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None
         now[0] += 2.0 if calls else 10.0
         calls.append(now[0])
 
-    monkeypatch.setattr(results.time, "perf_counter", lambda: now[0])
-    assert results.rate(work, 100, repeats=3, seconds=6.0) == 50.0
+    monkeypatch.setattr(rates.time, "perf_counter", lambda: now[0])
+    assert rates.rate(work, 100, repeats=3, seconds=6.0) == 50.0
     assert len(calls) == 1 + 1 + 3 * 3  # warm-up, one to see how long it takes, 3 times 3

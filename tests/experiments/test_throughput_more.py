@@ -8,7 +8,9 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import results, throughput, throughput_belief, throughput_inference
+from experiments import throughput
+from experiments.speed import belief as speed_belief
+from experiments.speed import inference as speed_inference
 from gongzhu_jax.game.view import legal_mask
 from tests import beliefs
 
@@ -17,9 +19,8 @@ ONE = ("compact",)
 
 
 def _rows(subject: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> list:
-    monkeypatch.setattr(results, "RESULTS", folder)
     assert throughput.main([subject], **QUICK, **changes) == 0
-    kept = json.loads((folder / f"throughput_{subject}.json").read_text())
+    kept = json.loads((folder / "runs" / f"throughput_{subject}.json").read_text())
     assert kept["command"] == f"python -m experiments.throughput {subject}"
     assert kept["result"]["devices"] == len(jax.devices()) == 8
     return kept["result"]["rows"]
@@ -53,9 +54,9 @@ def test_inference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    two = dict(list(throughput_belief.PLAYERS.items())[::3])  # compiling takes most of the time
-    monkeypatch.setattr(throughput_belief, "PLAYERS", two)
-    monkeypatch.setattr(throughput_belief, "POSITIONS", 16)
+    two = dict(list(speed_belief.PLAYERS.items())[::3])  # compiling takes most of the time
+    monkeypatch.setattr(speed_belief, "PLAYERS", two)
+    monkeypatch.setattr(speed_belief, "POSITIONS", 16)
     files = {
         "belief": beliefs.save_small(tmp_path),
         "opponent_model": beliefs.save_opponent_model(tmp_path),
@@ -70,7 +71,7 @@ def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_measured_positions_leave_a_choice() -> None:
-    views = throughput_inference.views_with_choice(jax.random.key(0), 50)
+    views = speed_inference.views_with_choice(jax.random.key(0), 50)
     assert views.seat.shape == (50,)
     np.testing.assert_array_equal(views.seat, views.to_move)
     legal = np.sum(jax.jit(jax.vmap(legal_mask))(views), axis=1)

@@ -12,8 +12,8 @@ from pathlib import Path
 import jax
 import pytest
 
-from experiments import export_weights, results, train, training_report
-from experiments.tracking import RunLog, read_log
+from experiments import export_weights, train, training_report
+from experiments.common.tracking import RunLog, read_log
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import registry as players
@@ -107,8 +107,6 @@ def test_a_run_in_process(tmp_path, monkeypatch):
 def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path, monkeypatch):
     """Exported, trained further, and reported as one curve."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    for module in (results, training_report):
-        monkeypatch.setattr(module, "RESULTS", tmp_path)
     weights, second = tmp_path / "first.safetensors", tmp_path / "second"
     checkpoint = f"checkpoint={undisturbed}/last/{EPOCHS}"
     assert export_weights.main([checkpoint, f"output={weights}", "dtype=float32"]) == 0
@@ -119,19 +117,19 @@ def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path, monkey
     assert about["start"]["epoch"] == EPOCHS
     assert train.main(options) == 2  # without its start it is another run
 
-    report = [f"picture={tmp_path}/curve.png"]
-    first = [f"directory={undisturbed}", "name=first", *report]
+    first = [f"directory={undisturbed}", "name=first"]
     assert training_report.main(first) == 0
-    both = [f"directory={second}", "name=both", "after=first", *report]
+    both = [f"directory={second}", "name=both", "after=first"]
     assert training_report.main(both) == 0
     one, two = (
-        json.loads((tmp_path / f"{name}.json").read_text())["result"] for name in ("first", "both")
+        json.loads((tmp_path / "runs" / f"{name}.json").read_text())["result"]
+        for name in ("first", "both")
     )
     assert one["games"] == 16 * EPOCHS
     assert two["games"] == 16 * (EPOCHS + 2)
     assert two["after"]["games"] == one["games"]
     assert two["hours"] > one["hours"]
-    assert training_report.main([*both[:2], *report]) == 2  # part of the story is missing
+    assert training_report.main([*both[:2]]) == 2  # part of the story is missing
     assert training_report.main([*first, "after=both"]) == 2
 
 

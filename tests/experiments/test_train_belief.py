@@ -7,8 +7,9 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import export_weights, mixture, train_belief, train_opponent_model
-from experiments.tracking import read_log
+from experiments import export_weights, train_belief, train_opponent_model
+from experiments.common import mixture
+from experiments.common.tracking import read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.opponents import card_belief, opponent_model
@@ -18,11 +19,16 @@ TABLES = (
         "mixture={random:0,greed:0,policy:0,policy@onehot:0,raw:0,raw@five:0,if:1}",
         "held_out=random",
         "held_out_games=16",
-        "games=16",
-        "window=128",
+        "training.games=16",
+        "training.window=128",
     ),
-    *("checkpoint_every=2", "evaluate_every=4", "average=0.8", "chunk=null"),
-    *("minibatch=64", "positions=8", "network.reader=16", "network.width=16"),
+    *(
+        "schedule.checkpoint_every=2",
+        "schedule.evaluate_every=4",
+        "training.average=0.8",
+        "chunk=null",
+    ),
+    *("training.minibatch=64", "training.positions=8", "network.reader=16", "network.width=16"),
 )
 SMALL = (*TABLES, "network.blocks=1")
 
@@ -37,7 +43,7 @@ def digest(directory: Path, epoch: int) -> str:
 
 def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = tmp_path / "whole"
-    assert run(whole, "epochs=4", "updates=2", "held_out_games=0") == 0
+    assert run(whole, "training.epochs=4", "training.updates=2", "held_out_games=0") == 0
     rows = read_log(whole / "log.jsonl")
     assert [row["epoch"] for row in rows] == [1, 2, 3, 4]
     config, params = load_weights(whole, card_belief.KIND)
@@ -59,10 +65,10 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return real(config, start, counted, *args, **options)
 
     monkeypatch.setattr(mixture, "run_epochs", stop_after_two)
-    assert run(halves, "epochs=4", "updates=2", "held_out_games=0") == 0
+    assert run(halves, "training.epochs=4", "training.updates=2", "held_out_games=0") == 0
     assert Checkpoints(halves).epochs(LAST)[-1] == 2
     monkeypatch.setattr(mixture, "run_epochs", real)
-    assert run(halves, "epochs=4", "updates=2", "held_out_games=0") == 0
+    assert run(halves, "training.epochs=4", "training.updates=2", "held_out_games=0") == 0
     assert digest(halves, 4) == digest(whole, 4)
     assert len(read_log(halves / "log.jsonl")) == 4
 
@@ -71,9 +77,9 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("change", "message"),
     [
         ("held_out=if", "'if' is in the mixture"),
-        ("window=100", "multiple of the games per epoch"),
-        ("mixture.if=-1", "shares of the mixture"),
-        ("minibatch=96", "do not divide over"),
+        ("training.window=100", "multiple of the games per epoch"),
+        ("training.mixture.if=-1", "shares of the mixture"),
+        ("training.minibatch=96", "do not divide over"),
     ],
 )
 def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None:
@@ -84,10 +90,15 @@ def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None
 
 def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, file = tmp_path / "first", tmp_path / "first.safetensors"
-    assert run(first, "epochs=1", "updates=2", "held_out_games=0") == 0
+    assert run(first, "training.epochs=1", "training.updates=2", "held_out_games=0") == 0
     exported = [f"checkpoint={first / 'last' / '1'}", "kind=belief", "dtype=float32"]
     assert export_weights.main([*exported, f"output={file}"]) == 0
-    more = ("epochs=1", "updates=1", "learning_rate=1e-9", "final_learning_rate=1e-9")
+    more = (
+        "training.epochs=1",
+        "training.updates=1",
+        "training.learning_rate=1e-9",
+        "training.final_learning_rate=1e-9",
+    )
     assert run(tmp_path / "more", *more, "held_out_games=0", f"start={file}") == 0
     # With such a rate nothing is learnt, so the parameters are those it started from.
     jax.tree.map(
@@ -102,7 +113,9 @@ def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.slow
 def test_log_is_json(tmp_path: Path) -> None:
-    assert run(tmp_path, "epochs=1", "updates=1", "evaluate_every=1") == 0
+    assert (
+        run(tmp_path, "training.epochs=1", "training.updates=1", "schedule.evaluate_every=1") == 0
+    )
     (line,) = (tmp_path / "log.jsonl").read_text().splitlines()
     row = json.loads(line)
     assert row["games"] == 16
@@ -113,7 +126,12 @@ def test_log_is_json(tmp_path: Path) -> None:
 
 def test_opponent_model(tmp_path: Path) -> None:
     run_model = [f"directory={tmp_path}", *TABLES, "network.player_types=1", "network.rank=4"]
-    assert train_opponent_model.main([*run_model, "epochs=2", "updates=3", "evaluate_every=2"]) == 0
+    assert (
+        train_opponent_model.main(
+            [*run_model, "training.epochs=2", "training.updates=3", "schedule.evaluate_every=2"]
+        )
+        == 0
+    )
     row = read_log(tmp_path / "log.jsonl")[-1]
     assert abs(row["gain"]) < 1
     config, params = load_weights(tmp_path, opponent_model.KIND)

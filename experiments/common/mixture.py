@@ -1,0 +1,131 @@
+"""Trainings on games of a mixture of players: what those of the belief and of the opponent model
+share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from experiments.common.provenance import commit
+from experiments.common.settings import check_run_folder
+from experiments.train import run_logged, starting_point
+from gongzhu_jax import runtime
+from gongzhu_jax.checkpoint import Checkpoints, digest
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.weights import NetworkKind
+from gongzhu_jax.mixture_training import (
+    MixtureNetwork,
+    MixtureTrainingConfig,
+    compile_epoch,
+    held_out_nll,
+    init_state,
+    play_mixture,
+)
+from gongzhu_jax.players.labels import make_labelled
+from gongzhu_jax.training.loop import Schedule, run_epochs
+
+HELD_OUT_SEED = 1_000_003
+"""Apart from every seed of a run, so that held-out deals are not those learnt from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixtureSettings:
+    directory: str
+    start: str | None
+    # Fields of `MixtureTrainingConfig` but for network and start.
+    training: dict[str, Any] = field(default_factory=dict)
+    held_out: str
+    held_out_games: int
+    schedule: Schedule = field(default_factory=Schedule)
+    chunk: int | None
+    compilation_cache: str | None
+
+    def __post_init__(self) -> None:
+        check_run_folder(self.directory)
+        if min(self.training["mixture"].values(), default=0.0) < 0:
+            raise ConfigError("shares of the mixture must be 0 or more")
+        if self.held_out in self.player_types:
+            raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
+        if self.held_out_games < 0:
+            raise ConfigError("held_out_games must be 0 (no evaluation) or more")
+
+    @property
+    def player_types(self) -> dict[str, float]:
+        """The mixture without those whose share is 0."""
+        return {name: share for name, share in self.training["mixture"].items() if share > 0}
+
+    @property
+    def options(self) -> dict[str, dict[str, Any]]:
+        return self.training.get("options", {})
+
+    def config(self, network: MixtureNetwork, start: str | None = None) -> MixtureTrainingConfig:
+        """`start` is the digest of the parameters that the run starts from."""
+        known = {field.name for field in fields(MixtureTrainingConfig)} - {"network", "start"}
+        if unknown := sorted(set(self.training) - known):
+            there_are = ", ".join(sorted(known))
+            raise ConfigError(f"unknown setting 'training.{unknown[0]}'; there are {there_are}")
+        chosen: dict[str, Any] = {**self.training, "mixture": self.player_types}
+        return MixtureTrainingConfig(**chosen, network=network, start=start)
+
+
+def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
+    """Gain over uniform on games of the held-out player, against itself and among the others."""
+    mesh = runtime.games_mesh()
+    types = settings.player_types
+    labels = (settings.held_out, *types)
+    made = [make_labelled(name, settings.options) for name in labels]
+    shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
+    seed = (HELD_OUT_SEED, settings.training["seed"])
+    games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).states
+    measure = jax.jit(lambda params, games: held_out_nll(params, games, network))
+
+    def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
+        nll, uniform, count = (np.asarray(part) for part in measure(params, games))
+        gain = (uniform - nll).sum(axis=1) / count.sum(axis=1)  # by game
+        return {
+            "gain": float((uniform - nll).sum() / count.sum()),
+            "gain_stderr": float(gain.std(ddof=1) / np.sqrt(len(gain))),
+        }
+
+    return evaluate
+
+
+def run_training(
+    settings: MixtureSettings, network: MixtureNetwork, kind: NetworkKind, line: str
+) -> None:
+    """One stretch of a run of this kind of network."""
+    if settings.compilation_cache:
+        jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
+    params, about = starting_point(settings.start, network, kind)
+    config = settings.config(network, None if params is None else digest(params))
+    directory, mesh = Path(settings.directory), runtime.games_mesh()
+    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
+    made = [make_labelled(name, settings.options) for name in settings.player_types]
+
+    def start(**hooks: Any) -> Any:
+        return run_epochs(
+            config,
+            init_state(config, mesh, params),
+            compile_epoch(config, made, mesh, settings.chunk),
+            Checkpoints(directory),
+            settings.schedule,
+            games_per_epoch=lambda config: config.games,
+            evaluate=make_evaluate(settings, network) if settings.held_out_games else None,
+            score="gain",
+            about=about,
+            **hooks,
+        )
+
+    what = f"epochs of {config.games} games"
+    run_logged(start, directory, config.epochs, what, "gain", _summary)
+
+
+def _summary(row: Mapping[str, float]) -> str:
+    return (
+        f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
+        f"{row['games_per_second']:.0f} games/s  loss {row['loss']:.4f}  "
+        f"held out {row['gain']:.4f} +- {row['gain_stderr']:.4f} better than uniform"
+    )

@@ -1,0 +1,114 @@
+"""Positions to look at: all those of finished games of one player against itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from experiments.common.progress import progress
+from experiments.common.settings import PlaySettings
+from gongzhu_jax import players
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.inference.config import WeightConfig
+from gongzhu_jax.inference.correction import slice_log_factor
+from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import make as make_network
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.players import Player
+from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.mcts import network_policy_value, search
+
+STAGES = 48
+"""Stages at which there can be a choice: in the last trick there is none."""
+
+Sums = dict[str, np.ndarray]
+MeasureFn = Callable[[Any, jax.Array, env.GameState], dict[str, jax.Array]]
+"""(parameters, key, states [games]) -> figures of each game at this stage, [games, ...]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionSettings(PlaySettings):
+    """Whose games are looked at, with which network."""
+
+    checkpoint: str | None
+    player: str
+
+
+def measure_games(settings: PositionSettings, make: Callable[[Network], MeasureFn]) -> Sums:
+    """Sums of a measure over all positions of games of the settings' player against itself."""
+    config, params = load_weights(settings.checkpoint)
+    finals = final_states(players.make(settings.player, checkpoint=settings.checkpoint), settings)
+    return sums_over_positions(finals, make(make_network(config)), params, settings.seed)
+
+
+def final_states(player: Player, settings: PlaySettings) -> env.GameState:
+    """The last states [games] of games on the deals of the settings; `env.rewind` gives the
+    positions before."""
+    deals = settings.choose_deals().deals
+    with progress("games") as on_progress:
+        match = play_match(
+            player,
+            player,
+            deals,
+            keep_states=True,
+            on_progress=on_progress,
+            **settings.seating_options(),
+        )
+    if match.interrupted:
+        raise KeyboardInterrupt
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), match.seating.states)
+
+
+def sums_over_positions(
+    finals: env.GameState, measure: MeasureFn, params: Any, seed: int, batch: int = 256
+) -> Sums:
+    """What `measure` says of all positions of finished games, summed over each game: [games, ...].
+
+    Games are the units that errors are estimated over, as positions of one game are dependent.
+    """
+
+    def game_sums(params, key, finals):
+        def add(stage, total):
+            states = jax.vmap(env.rewind, (0, None))(finals, stage.astype(jnp.int8))
+            found = measure(params, jax.random.fold_in(key, stage), states)
+            return jax.tree.map(jnp.add, total, found)
+
+        shapes = jax.eval_shape(lambda: measure(params, key, finals))
+        zero = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        return jax.lax.fori_loop(0, STAGES, add, zero)
+
+    compiled = jax.jit(game_sums)
+    count = len(finals.stage)
+    size = min(batch, count)
+    found = []
+    with progress("positions") as advance:
+        for start in range(0, count, size):
+            # The last batch is filled up with games that are dropped afterwards.
+            index = np.arange(start, start + size) % count
+            part = jax.tree.map(lambda leaf, at=index: np.asarray(leaf)[at], finals)
+            key = jax.random.fold_in(jax.random.key(seed), start)
+            sums = jax.tree.map(np.asarray, compiled(params, key, part))
+            found.append(jax.tree.map(lambda leaf, n=count - start: leaf[:n], sums))
+            advance(min(start + size, count), count)
+    return jax.tree.map(lambda *parts: np.concatenate(parts).astype(np.float64), *found)
+
+
+def correction_factors(logits: jax.Array, state: env.GameState, beta: float) -> jax.Array:
+    """The correction factor of IEC of each legal card, [52], by policy logits; 0 where not legal.
+    Regret is against the best legal card."""
+    config = WeightConfig(rule="iec", factor="exponential", regret="all")
+    cards = jnp.arange(NUM_CARDS, dtype=jnp.int8)
+    logs = jax.vmap(lambda card: slice_log_factor(logits, state, card, beta, config))(cards)
+    return jnp.where(env.legal_mask(state), jnp.exp(logs), 0.0)
+
+
+def visit_once(network: Network, params: Any, key: jax.Array, states: env.GameState) -> jax.Array:
+    """Value of every legal card, [games, 52], in points at the end of the game for the mover's
+    team, by the value network after it, all hands known. -inf where there is no choice."""
+    config = SearchConfig(base=0, per_legal=1)
+    return search(params, key, states, network_policy_value(network), config).q

@@ -1,0 +1,101 @@
+"""Progress bars with the time left, and notes, on stderr, so that stdout has the results only."""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from gongzhu_jax.evaluation.seatings import ProgressFn
+
+_displays: list[Progress] = []
+"""The display of a command that runs others, whose bars then go into it."""
+
+
+class _LeftColumn(ProgressColumn):
+    """The time left: of a task that knows it, what it says; else by the speed so far."""
+
+    max_refresh = 0.5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_speed = TimeRemainingColumn()
+
+    def render(self, task: Task) -> Text:
+        known = task.fields.get("left")
+        return Text(in_words(known())) if known else self._by_speed.render(task)
+
+
+def in_words(seconds: float) -> str:
+    """A time as minutes and seconds."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def note(text: str) -> None:
+    """A line for the person who waits, above the bars if there are any."""
+    console = _displays[-1].console if _displays else Console(stderr=True)
+    console.print(text, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress(description: str, left: Callable[[], float] | None = None) -> Generator[ProgressFn]:
+    """Gives a function (done, in all) that moves a bar; `left` says the seconds left if it knows
+    better than the speed so far. Bars of work within this work stand below it."""
+    outermost = not _displays
+    if outermost:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            _LeftColumn(),
+        )
+        # It goes when the work is over: the results, or one line of error, stand alone.
+        _displays.append(Progress(*columns, console=Console(stderr=True), transient=True))
+        _displays[-1].start()
+    bar = _displays[-1]
+    indent = "" if outermost else "  "
+    task = bar.add_task(f"{indent}{description}", total=None, left=left)
+    try:
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+    finally:
+        bar.remove_task(task)
+        if outermost:
+            _displays.pop().stop()
+
+
+def print_table(title: str, lines: Sequence[Sequence[str]]) -> None:
+    """Lines as a table on stdout; the first has the heads."""
+    table = Table(title=title)
+    head, *rest = lines
+    for number, name in enumerate(head):
+        table.add_column(name, justify="right" if number else "left")
+    for line in rest:
+        table.add_row(*line)
+    Console().print(table)
+
+
+def as_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Rows with the same keys as lines of a table; the keys are the heads."""
+    heads = [name.replace("_", " ") for name in rows[0]] if rows else []
+    return [heads, *([cell(value) for value in row.values()] for row in rows)]
+
+
+def cell(value: Any) -> str:
+    """A value as it stands in a table."""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return "" if value is None else str(value)

@@ -1,0 +1,87 @@
+"""The settings that commands share, as types. Their values, with reasons, are in configs/."""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.evaluation.deal_sets import SETS, ChosenDeals, check_set, choose_deals
+from gongzhu_jax.evaluation.seatings import SeatingOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSettings:
+    """Where a result goes."""
+
+    seed: int
+    output: str | None
+    publish: bool
+    allow_changes: bool
+
+    def __post_init__(self) -> None:
+        check_file(self.output, "output", (".json",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaySettings(KeptSettings):
+    """On which deals games are played, and how."""
+
+    set: str
+    deals: int
+    rotations: int
+    batch: int
+    chunk: int | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_set(self.set)
+        if self.rotations not in (2, 4):
+            raise ConfigError(f"rotations must be 2 or 4, not {self.rotations}")
+        for name, value in (("batch", self.batch), ("chunk", self.chunk)):
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, not {value}")
+        if self.publish and not (self.set in SETS and SETS[self.set].is_published):
+            raise ConfigError(f"publish=true needs published deals, not set={self.set}")
+
+    def choose_deals(self, count: int | None = None) -> ChosenDeals:
+        return choose_deals(self.set, self.deals if count is None else count, self.seed)
+
+    def seating_options(self, count: int | None = None) -> SeatingOptions:
+        """How to play `count` deals; few deals get a small batch, as a batch that is not full costs
+        as much as a full one."""
+        wanted = self.deals if count is None else count
+        batch = min(self.batch, 1 << max(wanted - 1, 0).bit_length())
+        return {"seed": self.seed, "rotations": self.rotations, "batch": batch, "chunk": self.chunk}
+
+
+def check_file(name: str | None, setting: str, endings: tuple[str, ...]) -> None:
+    """Before the work, not after it: whether a file of that name can be written."""
+    if name is None:
+        return
+    if not name.endswith(endings):
+        raise ConfigError(f"{setting} must end in {' or '.join(endings)}, not {name!r}")
+    check_folder(Path(name).absolute().parent, setting)
+
+
+def check_folder(folder: Path, setting: str) -> None:
+    """`ConfigError` unless files can be written to the folder."""
+    if not folder.is_dir():
+        raise ConfigError(f"{setting}: there is no folder {os.path.relpath(folder)}")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"{setting}: cannot write to {os.path.relpath(folder)}: {error}"
+        ) from None
+
+
+def check_run_folder(name: str) -> None:
+    """`ConfigError` unless a training can write to the folder, which may not be there yet."""
+    folder = Path(name).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ConfigError(f"directory: {os.path.relpath(folder)} is not a folder")
+    check_folder(folder, "directory")

@@ -1,0 +1,96 @@
+"""The paper's two figures of the network's output by card: correction factor, spread of values.
+
+    python -m experiments.paper.card_statistics deals=256
+
+Positions are those of games of `player` against itself in which the player to move has a choice;
+a card counts wherever it is legal. The correction factor is exp(-beta regret), regret being the
+loss against the best legal card by the policy network, which is given the averaged input as in IEC.
+The value of playing a card is that of one visit with the value network, all hands known. Nearly all
+of its variance is the luck of the deal, which says nothing about cards, so the spread is the
+standard deviation of a card's value against the mean over the legal cards of the position. The
+spread by the policy is the same for what the policy network says, which does not know the hands.
+
+The result has `blocks`: sums over blocks of games by card, [blocks][52].
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from experiments.common.blocks import in_blocks
+from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_by_card
+from experiments.common.positions import (
+    MeasureFn,
+    PositionSettings,
+    correction_factors,
+    measure_games,
+    visit_once,
+)
+from experiments.common.results import Workplace
+from experiments.report.sections import card_statistics
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game import env
+from gongzhu_jax.network.features import encode_averaged
+from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardStatisticsSettings(PositionSettings):
+    beta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.beta < 0:
+            raise ConfigError("beta must be 0 or more")
+
+
+def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
+    """Values [games, 52] against the mean over those that count; 0 for the others."""
+    known = jnp.where(counted, values, 0.0)
+    mean = jnp.sum(known, axis=1) / jnp.maximum(jnp.sum(counted, axis=1), 1)
+    return jnp.where(counted, known - mean[:, None], 0.0)
+
+
+def make_measure(network: Network, beta: float) -> MeasureFn:
+    """Sums of factors and of relative values at one stage, [games, 52]."""
+
+    def measure(params: Any, key: jax.Array, states: env.GameState) -> dict[str, jax.Array]:
+        legal = jax.vmap(env.legal_mask)(states)
+        counted = legal & (jnp.sum(legal, axis=1, keepdims=True) > 1)
+        logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
+        factors = jax.vmap(correction_factors, (0, 0, None))(logits, states, beta)
+        value = relative(visit_once(network, params, key, states), counted)
+        policy = relative(logits / POLICY_SHARPNESS, counted)
+        return {
+            "count": counted.astype(jnp.float32),
+            "factor": jnp.where(counted, factors, 0.0),
+            "value": value,
+            "square": jnp.square(value),
+            "policy": policy,
+            "policy_square": jnp.square(policy),
+        }
+
+    return measure
+
+
+def run(settings: CardStatisticsSettings, work: Workplace) -> Result:
+    sums = measure_games(settings, lambda network: make_measure(network, settings.beta))
+    return {"blocks": in_blocks(sums), "games": len(sums["count"]), "beta": settings.beta}
+
+
+def draw(result: Result, folder: Path) -> None:
+    factor, spread, _ = card_statistics(result).tables
+    label = f"mean correction factor (beta {result['beta']})"
+    plot_by_card(factor, label, folder / "cards_factor.png")
+    plot_by_card(spread, "spread of values, points (sd)", folder / "cards_spread.png")
+
+
+main = experiment("paper/card_statistics", CardStatisticsSettings, run, draw)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""The paper's irrelevant cards: its two examples on our network, and a search for others.
+
+    python -m experiments.paper.irrelevant_cards deals=64
+
+Irrelevant is a card that, moved to another hand, leaves the correction factors of the other cards
+as they are, and whose own factor stays when other cards are moved. Factors are those of IEC:
+exp(-beta regret) over the legal cards by the policy on the averaged input.
+
+Examples: the paper gives the cards guessed in a hand and not the game, so the factors here are
+means over `fills` positions: the second player of the first trick follows suit with the guessed
+cards, its other cards are drawn at random from the other suits, and the lead is drawn from the
+cards of the suit that are in none of the groups. With the irrelevant card, it takes the place of
+one card of another suit.
+
+Search: in positions of games of `player` against itself in which the player to move follows suit
+with three legal cards or more, each of them in turn is exchanged for an unseen card of another
+suit. `moved` is the mean absolute change of the factors of the other legal cards when this card
+goes, `staying` that of its own factor when another one goes; a card is as irrelevant as the larger
+of the two is small.
+
+The result has `examples`: by irrelevant card and group, sums over blocks of fills by guessed card
+(count, without, with, change and its square); and `blocks`: sums over blocks of games by card.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from experiments.common.blocks import in_blocks
+from experiments.common.cli import Result, experiment
+from experiments.common.positions import (
+    MeasureFn,
+    PositionSettings,
+    correction_factors,
+    measure_games,
+)
+from experiments.common.results import Workplace
+from experiments.paper.guessed_hands import GuessedHands, draw_hands
+from experiments.paper.published import irrelevant_examples
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, SUIT, card_id
+from gongzhu_jax.network.features import encode_averaged
+from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import make as make_network
+from gongzhu_jax.network.weights import load_weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class IrrelevantSettings(PositionSettings):
+    beta: float
+    fills: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fills < 2 or self.beta < 0:
+            raise ConfigError("fills must be at least 2 and beta 0 or more")
+
+
+def examples(network: Network, params: Any, settings: IrrelevantSettings) -> dict[str, list]:
+    """The paper's groups, with and without the irrelevant card."""
+
+    @jax.jit
+    def factors(params, states):
+        logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
+        return jax.vmap(correction_factors, (0, 0, None))(logits, states, settings.beta)
+
+    rows: dict[str, list] = {}
+    for name, groups in irrelevant_examples().items():
+        rows[name] = []
+        for group in groups:
+            hands = draw_hands(settings.seed, name, group, settings.fills)
+            without, present = (np.asarray(factors(params, states)) for states in _states(hands))
+            columns = {
+                card: (without[:, card_id(card)], present[:, card_id(card)]) for card in group
+            }
+            rows[name].append({card: in_blocks(example_sums(*of)) for card, of in columns.items()})
+    return rows
+
+
+def _states(hands: GuessedHands) -> tuple[env.GameState, env.GameState]:
+    """The positions [fills] without and with the irrelevant card."""
+    start = jax.jit(jax.vmap(lambda owners, lead: env.step(env.from_owners(owners, 0), lead)))
+    return start(hands.without, hands.leads), start(hands.present, hands.leads)
+
+
+def example_sums(without: np.ndarray, present: np.ndarray) -> dict[str, np.ndarray]:
+    """Of one guessed card, [fills] each."""
+    change = present - without
+    return {
+        "count": np.ones(len(without)),
+        "without": without,
+        "with": present,
+        "square_of_change": np.square(change),
+    }
+
+
+def make_measure(network: Network, beta: float) -> MeasureFn:
+    """Sums of changes at one stage, [games, 52]."""
+
+    def measure(params: Any, key: jax.Array, states: env.GameState) -> dict[str, jax.Array]:
+        keys = jax.random.split(key, len(states.stage))
+        return jax.vmap(lambda k, state: _changes(network, params, k, state, beta))(keys, states)
+
+    return measure
+
+
+def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState, beta: float):
+    """Of one position, by card [52]."""
+    mover, lead = env.player_to_move(state), state.trick[0]
+    suit = jnp.maximum(lead, 0) // NUM_RANKS
+    legal = env.legal_mask(state)
+    follows = (lead != NO_CARD) & jnp.all(~legal | (suit == SUIT)) & (jnp.sum(legal) > 2)
+    # What comes in exchange: an unseen card of another suit.
+    others = (state.holder >= 0) & (state.holder != mover) & (suit != SUIT)
+    incoming = jnp.argmax(jnp.where(others, jax.random.uniform(key, others.shape), -1.0))
+    ranks = suit * NUM_RANKS + np.arange(NUM_RANKS)  # [13] cards of the suit
+
+    def without(card):
+        holder = state.holder.at[card].set(state.holder[incoming]).at[incoming].set(mover)
+        return state.replace(holder=holder)
+
+    def factors(states):
+        logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
+        return jax.vmap(correction_factors, (0, 0, None))(logits, states, beta)[:, ranks]
+
+    before = factors(jax.tree.map(lambda leaf: leaf[None], state))[0]  # [13]
+    after = factors(jax.vmap(without)(ranks))  # [gone, staying]
+    mine = legal[ranks]
+    pairs = mine[:, None] & mine[None, :] & ~np.eye(NUM_RANKS, dtype=bool)
+    change = jnp.where(pairs, jnp.abs(after - before[None, :]), 0.0)
+    others_count = jnp.maximum(jnp.sum(mine) - 1, 1)
+    counted = follows & jnp.any(others) & mine
+
+    def by_card(values):
+        rows = jnp.arange(NUM_SUITS)[:, None] == suit
+        return jnp.where(rows & counted, values, 0.0).reshape(-1)
+
+    return {
+        "count": by_card(jnp.ones(NUM_RANKS)),
+        "moved": by_card(jnp.sum(change, axis=1) / others_count),
+        "staying": by_card(jnp.sum(change, axis=0) / others_count),
+    }
+
+
+def run(settings: IrrelevantSettings, work: Workplace) -> Result:
+    config, params = load_weights(settings.checkpoint)
+    groups = examples(make_network(config), params, settings)
+    sums = measure_games(settings, lambda network: make_measure(network, settings.beta))
+    return {"examples": groups, "blocks": in_blocks(sums)}
+
+
+main = experiment("paper/irrelevant_cards", IrrelevantSettings, run)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""The paper's numbers, from published.yaml, each with where it is from."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+
+from gongzhu_jax.game.cards import CARD_NAMES, RANK_NAMES, SUIT_NAMES
+
+SOURCES = {
+    "text": "paper",
+    "figure": "read off the paper's figure",
+    "logs": "original program's logs",
+}
+"""Heads of the columns of numbers, by where these are from."""
+
+
+@dataclass(frozen=True)
+class PaperNumber:
+    value: float
+    where: str
+    error: float | None = None  # one standard error
+    said: str = ""  # as it is printed, if that is no plain number
+    more: Mapping[str, Any] | None = None  # win rates, parameters, Mr. Greed's value
+
+    def __post_init__(self) -> None:
+        if self.where not in SOURCES:
+            raise ValueError(f"where must be one of {', '.join(SOURCES)}, not {self.where!r}")
+
+    @property
+    def text(self) -> str:
+        shown = self.said or f"{self.value:g}"
+        return shown if self.error is None else f"{shown} ± {self.error:g}"
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    path = Path(__file__).with_suffix(".yaml")
+    found: Any = OmegaConf.to_container(OmegaConf.load(path))
+    return found
+
+
+def paper_numbers(experiment: str, row: str) -> tuple[PaperNumber, ...]:
+    """What the paper and the original program say of a row of an experiment."""
+    known = ("value", "where", "error", "said")
+    return tuple(
+        PaperNumber(
+            **{key: entry[key] for key in known if key in entry},
+            more={key: value for key, value in entry.items() if key not in known},
+        )
+        for entry in _data()["numbers"].get(experiment, {}).get(row, ())
+    )
+
+
+def paper_rows(experiment: str) -> list[str]:
+    """The rows of an experiment that the paper has."""
+    return list(_data()["numbers"].get(experiment, {}))
+
+
+def known_reason(experiment: str) -> str:
+    """What is known about differences between the paper and us."""
+    return _data()["why"].get(experiment, "")
+
+
+def irrelevant_examples() -> dict[str, list[dict[str, list[float | None]]]]:
+    """Irrelevant card -> groups: card guessed -> factor without and with the irrelevant one."""
+    return _data()["irrelevant_cards"]
+
+
+def by_card(name: str) -> np.ndarray:
+    """[52] "correction_factor" at beta 0.015, or "spread"."""
+    table = _data()["by_card"][name]
+    cards = {
+        suit + rank: value
+        for suit in SUIT_NAMES
+        for rank, value in zip(RANK_NAMES, table[suit], strict=True)
+    }
+    return np.array([float(cards[card]) for card in CARD_NAMES])
+
+
+def curve() -> list[dict[str, float]]:
+    """Raw-network points over Mr. Greed of the paper's run by games and hours on one GPU."""
+    names = ("games", "wpg", "stderr", "hours")
+    return [dict(zip(names, row, strict=True)) for row in _data()["curve"]]

@@ -1,0 +1,95 @@
+"""The paper's figure of training: raw network and full player by games, with the lines R, I and G.
+
+    python -m experiments.paper.training_curve checkpoints=[runs/compact/best/400]
+
+The curve of the raw network is that of a run, kept by `experiments.training_report`. The full
+player (SS with IEC) and the raw network are measured here at each of `checkpoints`, and so are
+Mr. Random and Mr. If, all against two Mr. Greeds on the same deals.
+
+The result has `rows` by name, what the record says of each match; `trained`: games that the network
+of a row has learnt from; `curve`: points of the run (games, hours, wpg, wpg_stderr), empty if there
+is none.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_curve
+from experiments.common.results import PLACES, Workplace, read_result
+from experiments.common.settings import PlaySettings
+from experiments.compare import Pairing, play_all
+from gongzhu_jax import players
+from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.errors import CheckpointError, ConfigError
+from gongzhu_jax.evaluation.match_records import Recorder
+from gongzhu_jax.network.weights import SUFFIX, about_weights
+
+SHIPPED = "shipped"
+"""The name of the weights that come with the package, among checkpoints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveSettings(PlaySettings):
+    checkpoints: list[str]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.checkpoints)) < len(self.checkpoints):
+            raise ConfigError(f"a checkpoint is named twice in {self.checkpoints}")
+
+
+def games_of(checkpoint: str) -> int | None:
+    """On how many games a network was trained, if its file says so."""
+    path = Path(checkpoint)
+    if checkpoint == SHIPPED:
+        return _games(about_weights())
+    if path.suffix == SUFFIX:
+        return _games(about_weights(path))
+    if not path.name.isdigit():
+        raise CheckpointError(
+            f"{checkpoint} is not one checkpoint of a run such as runs/compact/last/100"
+        )
+    epoch = int(path.name)
+    about = Checkpoints(path.parent.parent).about(path.parent.name, epoch)
+    return _games(about | {"games": epoch * about["config"]["selfplay"]["games"]})
+
+
+def _games(about: dict[str, Any]) -> int | None:
+    """Of a run and of those that it started from."""
+    if "games" not in about:
+        return None
+    return about["games"] + (_games(about["start"]) or 0 if "start" in about else 0)
+
+
+def run(settings: CurveSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+    greed = players.make("greed")
+    made = {"Mr. Random": players.make("random"), "Mr. If": players.make("if")}
+    trained = {}
+    for name in settings.checkpoints:
+        checkpoint = None if name == SHIPPED else name
+        note = "" if name == SHIPPED else f" of {name}"
+        made[f"raw network{note}"] = players.make("raw", checkpoint=checkpoint)
+        made[f"full player{note}"] = players.make("scrofa", checkpoint=checkpoint)
+        trained |= dict.fromkeys((f"raw network{note}", f"full player{note}"), games_of(name))
+    pairings = [Pairing(name, player, greed, settings.deals) for name, player in made.items()]
+    records = play_all(pairings, settings, recorder or work.recorder())
+    kept = read_result(PLACES.results / "training.json")
+    return {
+        "rows": {name: record.summary() for name, record in records.items()},
+        "differences": {},
+        "trained": trained,
+        "curve": kept["result"]["points"] if kept else [],
+    }
+
+
+def draw(result: Result, folder: Path) -> None:
+    plot_curve(result, folder / "training_curve_full.png")
+
+
+main = experiment("paper/training_curve", CurveSettings, run, draw)
+
+if __name__ == "__main__":
+    sys.exit(main())

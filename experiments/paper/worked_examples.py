@@ -1,0 +1,132 @@
+"""The worked positions of the original program: the weights of the strata, and the choice.
+
+    python -m experiments.paper.worked_examples repeats=16
+
+Each position is decided `repeats` times by ScrofaZero of the paper (SS with IEC, 9 scenarios,
+10 + 2 x legal simulations) with different draws of the hidden cards. A stratum is one placement of
+the key cards; its score is the product of the correction factors, 1 for a history without regret.
+
+The result has `examples` by name: the position, key_cards, and of every scenario drawn, `draws`:
+repeat, holders of the key cards, score, normalised weight; and `q` by card and repeat; `chosen`.
+"""
+
+import functools
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from experiments.common.cli import Result, experiment
+from experiments.common.progress import progress
+from experiments.common.results import Workplace
+from experiments.common.settings import KeptSettings
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game import PublicView, make_view
+from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD
+from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, make_params
+from gongzhu_jax.inference.correction import log_weights
+from gongzhu_jax.inference.decision import Decision, decide
+from gongzhu_jax.inference.scenarios import key_cards
+from gongzhu_jax.network.policy_value import NetworkConfig
+from gongzhu_jax.network.policy_value import make as make_network
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.search.config import SearchConfig
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "DJ cooperation": {
+        "seat": 3,
+        "hand": "HQ HJ H8 SA S5 S4 S3 CQ CJ C4",
+        "leader": 0,
+        "plays": "H3 H5 H4 H7 S6 SJ HK S10 DQ DA D9 D3 DJ D8",
+    },
+    "SQ evasion": {
+        "seat": 3,
+        "hand": "HQ HJ H8 H7 SA S6 S5 S4 S3 CQ CJ D3",
+        "leader": 1,
+        "plays": "C9 C7 C4 H9 S7 SJ",
+    },
+    "SQ evasion 2": {
+        "seat": 3,
+        "hand": "HQ HJ H8 H7 SA S3 CJ C4 CQ D3 D10",
+        "leader": 0,
+        "plays": "S7 SK S10 S8 C2 C9 C8 C7 S6",
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkedSettings(KeptSettings):
+    checkpoint: str | None
+    repeats: int
+    search: SearchConfig = field(default_factory=SearchConfig)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.repeats < 1:
+            raise ConfigError("repeats must be at least 1")
+
+
+@functools.cache
+def _compiled(network_config: NetworkConfig, config: InferenceConfig):
+    network = make_network(network_config)
+
+    def think(params: InferenceParams, keys: jax.Array, views: PublicView):
+        decision = decide(params, keys, views, network, config)
+        logs, _, _ = log_weights(
+            params.network, views, decision.scenarios.holder, params.beta, network, config.weights
+        )
+        return decision, jnp.exp(logs)
+
+    return jax.jit(think)
+
+
+def explain(
+    name: str, network: NetworkConfig, params: Any, config: InferenceConfig, repeats: int, seed: int
+) -> dict[str, Any]:
+    """One example as plain types."""
+    given = EXAMPLES[name]
+    view = make_view(given["seat"], given["hand"], given["leader"], given["plays"])
+    views = jax.tree.map(lambda leaf: jnp.stack([leaf] * repeats), view)
+    keys = jax.random.split(jax.random.key(seed), repeats)
+    thought = _compiled(network, config)(make_params(params, config), keys, views)
+    decision, score = jax.tree.map(np.asarray, thought)
+    cards = [card for card in np.asarray(key_cards(view, 2)).tolist() if card != NO_CARD]
+    return {**given, "key_cards": [CARD_NAMES[card] for card in cards]} | plain_decision(
+        decision, score, cards
+    )
+
+
+def plain_decision(decision: Decision, score: np.ndarray, cards: list[int]) -> dict[str, Any]:
+    """What was drawn and thought, [repeats, ...], as plain types."""
+    draws = [
+        {
+            "repeat": int(repeat),
+            "holders": decision.scenarios.holder[repeat, draw, cards].tolist(),
+            "score": round(float(score[repeat, draw]), 5),
+            "weight": round(float(decision.weight[repeat, draw]), 5),
+        }
+        for repeat, draw in np.argwhere(decision.scenarios.valid)
+    ]
+    legal = np.flatnonzero(np.isfinite(decision.q[0])).tolist()
+    q = {CARD_NAMES[card]: np.round(decision.q[:, card], 3).tolist() for card in legal}
+    return {"draws": draws, "q": q, "chosen": [CARD_NAMES[card] for card in decision.card]}
+
+
+def run(settings: WorkedSettings, work: Workplace) -> Result:
+    network, params = load_weights(settings.checkpoint)
+    config = InferenceConfig(search=settings.search)
+    examples = {}
+    with progress("examples") as advance:
+        for name in EXAMPLES:
+            examples[name] = explain(name, network, params, config, settings.repeats, settings.seed)
+            advance(len(examples), len(EXAMPLES))
+    return {"examples": examples}
+
+
+main = experiment("paper/worked_examples", WorkedSettings, run)
+
+if __name__ == "__main__":
+    sys.exit(main())

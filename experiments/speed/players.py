@@ -1,0 +1,114 @@
+"""Draws of hidden hands and decisions of Mr. Greed per second, on all devices.
+
+Positions are those of random games, all of a batch at the same stage, as in matches. A draw is one
+deal of all hidden cards; the tables of a view, made once for its draws, are counted in.
+"""
+
+import os
+import resource
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.sharding import PartitionSpec
+
+from experiments.speed.rates import rate
+from gongzhu_jax import players, runtime
+from gongzhu_jax.evaluation.matches import match_seating
+from gongzhu_jax.game import env
+from gongzhu_jax.game.random_play import random_position
+from gongzhu_jax.game.view import PublicView, view
+from gongzhu_jax.inference import sampling
+
+_GAMES = PartitionSpec(runtime.GAMES)
+
+
+def run(
+    games: int = 1024,
+    samples: int = 20,
+    group: int = 32,
+    stages: Sequence[int] = (0, 1, 2, 3, 12, 13, 14, 15, 24, 25, 26, 27, 36, 37, 38, 39, 44, 48),
+    repeats: int = 3,
+    seconds: float = 0.5,
+    match_deals: int = 1024,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """One row for the sampler over all stages, one for Mr. Greed at each stage, and a match.
+
+    Args:
+      games: positions in a batch.
+      samples: deals for each position.
+      group: positions that the sampler works on at once; small groups stay in the caches.
+    """
+    mesh = runtime.games_mesh()
+    greed = players.make("greed", samples=samples)
+
+    def draw(keys: jax.Array, views: PublicView) -> jax.Array:
+        return jax.lax.map(
+            lambda item: sampling.sample(*item, samples), (keys, views), batch_size=group
+        )
+
+    def decide(keys: jax.Array, views: PublicView) -> jax.Array:
+        return greed.act_batch(greed.params, keys, views)
+
+    def split(work: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+        # Each device for itself: else the devices would wait for each other in loops.
+        return jax.jit(
+            jax.shard_map(work, mesh=mesh, in_specs=_GAMES, out_specs=_GAMES, check_vma=False)
+        )
+
+    def measure(work: Callable[..., jax.Array], earliest: int, latest: int) -> float:
+        views = _views(seed, games, earliest, latest)
+        keys = jax.random.split(jax.random.key(seed), games)
+        batch = jax.device_put((keys, views), runtime.over_games(mesh))
+        return rate(lambda: work(*batch), games, repeats=repeats, seconds=seconds)
+
+    rows = [_row("deals drawn", "all", measure(split(draw), 0, 51) * samples, 1)]
+    on_all = split(decide)
+    rows += [_row("greed decides", at, measure(on_all, at, at), samples) for at in stages]
+    rows.append(_match_row(match_deals, seed))
+    return {
+        "rows": rows,
+        "devices": mesh.size,
+        "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+
+
+def _match_row(deals: int, seed: int) -> dict[str, Any]:
+    """Greed against If, each deal twice, with the share of all cores that was used."""
+    table = match_seating(players.make("greed"), players.make("if"), seed=seed)
+    table.compile()
+    busy = time.process_time()
+    result = table.play(deals)
+    busy = time.process_time() - busy
+    cores = len(os.sched_getaffinity(0))
+    return {
+        "what": "games of greed against if",
+        "stage": f"{deals} x 2",
+        "per_second": result.games_per_second,
+        "microseconds_per_deal": "",
+        "cores_used": busy / result.seconds / cores,
+    }
+
+
+def _row(what: str, stage: int | str, speed: float, deals: int) -> dict[str, Any]:
+    return {
+        "what": what,
+        "stage": stage,
+        "per_second": speed,
+        "microseconds_per_deal": 1e6 / (speed * deals),
+        "cores_used": "",
+    }
+
+
+def _views(seed: int, games: int, earliest: int, latest: int) -> PublicView:
+    """Views of the players to move in random games. [games]"""
+
+    @jax.jit
+    @jax.vmap
+    def look(key: jax.Array) -> PublicView:
+        state = random_position(key, earliest, latest)
+        return view(state, env.player_to_move(state))
+
+    return look(jax.random.split(jax.random.key(seed), games))
