@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.common.cli import DONE, Result, command, compose, to_settings

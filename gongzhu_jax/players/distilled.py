@@ -30,7 +30,14 @@ class DistilledPlayerConfig:
 
 def make(config: DistilledPlayerConfig, *, checkpoint: str | Path | None = None) -> Player:
     """The player with the network of a checkpoint, or of the weights shipped with the package."""
-    network, params = load_weights(checkpoint, distilled_policy.KIND)
+    return from_network(*load_weights(checkpoint, distilled_policy.KIND), config)
+
+
+def from_network(
+    network: DistilledConfig, params: Any, config: DistilledPlayerConfig | None = None
+) -> Player:
+    """The player with this network."""
+    config = config or DistilledPlayerConfig()
     return Player("distilled", config, _act(network, config), params)
 
 
