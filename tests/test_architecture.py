@@ -19,8 +19,9 @@ LAYERS = {
     "opponents": {"game", "network", "inference"},
     "players": {"game", "network", "search", "inference", "opponents"},
     "evaluation": {"game", "players"},
-    "opponent_training": {
-        *("game", "network", "training", "inference", "opponents", "players", "evaluation"),
+    "mixture_training": {
+        *("game", "network", "search", "training", "inference", "opponents", "players"),
+        "evaluation",
     },
     "adapters": {"game", "network", "inference", "players"},
     "arena": {"game", "network", "inference", "players", "evaluation", "adapters"},

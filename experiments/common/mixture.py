@@ -1,8 +1,8 @@
-"""Trainings on games of a mixture of players: what those of the belief and of the opponent model
-share."""
+"""Trainings on games of a mixture of players: what those of the belief, the opponent model, the
+distilled policy and the critic share."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from experiments.train import run_logged, starting_point
 from gongzhu_jax import runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.network.weights import NetworkKind
-from gongzhu_jax.opponent_training import (
+from gongzhu_jax.mixture_training import (
     MixtureNetwork,
     MixtureTrainingConfig,
     compile_epoch,
@@ -26,8 +25,10 @@ from gongzhu_jax.opponent_training import (
     init_state,
     play_mixture,
 )
+from gongzhu_jax.network.policy_value import Params
+from gongzhu_jax.network.weights import NetworkKind
 from gongzhu_jax.players.labels import make_labelled
-from gongzhu_jax.training.loop import Schedule, run_epochs
+from gongzhu_jax.training.loop import EvaluateFn, Schedule, run_epochs
 
 HELD_OUT_SEED = 1_000_003
 """Apart from every seed of a run, so that held-out deals are not those learnt from."""
@@ -39,8 +40,8 @@ class MixtureSettings:
     start: str | None
     # Fields of `MixtureTrainingConfig` but for network and start.
     training: dict[str, Any] = field(default_factory=dict)
-    held_out: str
-    held_out_games: int
+    held_out: str | None = None
+    held_out_games: int = 0
     schedule: Schedule = field(default_factory=Schedule)
     chunk: int | None
     compilation_cache: str | None
@@ -79,7 +80,7 @@ def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
     """Gain over uniform on games of the held-out player, against itself and among the others."""
     mesh = runtime.games_mesh()
     types = settings.player_types
-    labels = (settings.held_out, *types)
+    labels = (*([settings.held_out] if settings.held_out else []), *types)
     made = [make_labelled(name, settings.options) for name in labels]
     shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
     seed = (HELD_OUT_SEED, settings.training["seed"])
@@ -98,39 +99,63 @@ def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
 
 
 def run_training(
-    settings: MixtureSettings, network: MixtureNetwork, kind: NetworkKind, line: str
+    settings: MixtureSettings,
+    network: MixtureNetwork,
+    kind: NetworkKind,
+    line: str,
+    *,
+    start_params: Params | None = None,
+    kept_policy: Params | None = None,
+    evaluate: EvaluateFn | None = None,
+    score: str = "gain",
+    summary: Callable[[Mapping[str, float]], str] | None = None,
 ) -> None:
-    """One stretch of a run of this kind of network."""
+    """One stretch of a run of this kind of network.
+
+    Args:
+      start_params: the parameters that the run starts from where no file has them.
+      kept_policy: for a critic, the parameters whose policy is kept.
+      evaluate, score, summary: what is measured; by default the gain on held-out games.
+    """
     if settings.compilation_cache:
         jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
     params, about = starting_point(settings.start, network, kind)
+    params = start_params if params is None else params
     config = settings.config(network, None if params is None else digest(params))
     directory, mesh = Path(settings.directory), runtime.games_mesh()
     about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
     made = [make_labelled(name, settings.options) for name in settings.player_types]
+    if evaluate is None and settings.held_out_games:
+        evaluate = make_evaluate(settings, network)
 
     def start(**hooks: Any) -> Any:
         return run_epochs(
             config,
             init_state(config, mesh, params),
-            compile_epoch(config, made, mesh, settings.chunk),
+            compile_epoch(config, made, mesh, settings.chunk, kept_policy),
             Checkpoints(directory),
             settings.schedule,
             games_per_epoch=lambda config: config.games,
-            evaluate=make_evaluate(settings, network) if settings.held_out_games else None,
-            score="gain",
+            evaluate=evaluate,
+            score=score,
             about=about,
             **hooks,
         )
 
     what = f"epochs of {config.games} games"
     loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
-    run_logged(start, directory, config.epochs, what, "gain", _summary, loggers)
+    run_logged(start, directory, config.epochs, what, score, summary or _summary, loggers)
 
 
 def _summary(row: Mapping[str, float]) -> str:
     return (
+        f"{so_far(row)}  held out {row['gain']:.4f} +- {row['gain_stderr']:.4f} better than uniform"
+    )
+
+
+def so_far(row: Mapping[str, float]) -> str:
+    """The start of a line about an epoch."""
+    return (
         f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
-        f"{row['games_per_second']:.0f} games/s  loss {row['loss']:.4f}  "
-        f"held out {row['gain']:.4f} +- {row['gain_stderr']:.4f} better than uniform"
+        f"{row['games_per_second']:.0f} games/s  loss {row['loss']:.4f}"
     )

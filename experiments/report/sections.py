@@ -12,6 +12,7 @@ from experiments.common.blocks import deviation_of, figure, mean_of, with_errors
 from experiments.paper import published
 from experiments.paper.published import PaperNumber, known_reason, paper_numbers, paper_rows
 from experiments.report.figures import Figure, Line, Section, Table, disagreements
+from experiments.report.value_bias import tables_and_remarks as value_bias_tables
 from gongzhu_jax.evaluation.stats import estimate
 from gongzhu_jax.game.cards import CARD_NAMES
 
@@ -297,6 +298,12 @@ def to_be_played(name: str) -> Section:
     return Section(title, words, [Table("", lines)] if lines else [])
 
 
+def value_bias(result: Result) -> Section:
+    tables, remarks = value_bias_tables(result)
+    pictures = {"value_bias.png": "Errors between the cards of one decision"}
+    return _section("value_bias", tables, pictures=pictures, remarks=remarks)
+
+
 MEASURED: Mapping[str, Callable[[Result], Section]] = {
     "card_statistics": card_statistics,
     "card_values": card_values,
@@ -305,6 +312,7 @@ MEASURED: Mapping[str, Callable[[Result], Section]] = {
     "classical": classical,
     "input_figures": input_figures,
     "belief_quality": belief_quality,
+    "value_bias": value_bias,
 }
 
 

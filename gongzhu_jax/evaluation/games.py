@@ -19,9 +19,10 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from gongzhu_jax import runtime
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.view import view
 from gongzhu_jax.players.protocol import BatchFn, Params, Player, SeesAll
+from gongzhu_jax.players.scrofazero import SearchAct
 
 NO_PLAYER = -1
 """In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
@@ -43,6 +44,10 @@ class FinishedGames(NamedTuple):
     states: env.GameState  # [B]
     points: np.ndarray | jax.Array  # [B, 4] int32, points of each seat
     illegal: np.ndarray | jax.Array  # [B] int8, stage of the first illegal play, else NUM_CARDS
+    random: np.ndarray | jax.Array  # [B, 52] bool, plays drawn at random in place of a decision
+    # [B, 52, 52] float16, the averaged Q of each decision; -inf where a card is illegal or its
+    # player gave none. None unless it was asked for.
+    q: np.ndarray | jax.Array | None
 
 
 def play_games(
@@ -55,6 +60,9 @@ def play_games(
     mesh: Mesh | None = None,
     chunk: int | None = None,
     to_host: bool = True,
+    opening: np.ndarray | None = None,
+    random_play: float = 0.0,
+    record_q: bool = False,
 ) -> FinishedGames:
     """Plays B games to the end. What happens in a game does not depend on the other games.
 
@@ -67,6 +75,9 @@ def play_games(
       mesh: devices to spread the games over; all of them unless told otherwise.
       chunk: decisions that a player is asked for at once; the default suits the device.
       to_host: whether the games are fetched; else, on a single host, they stay on the devices.
+      opening: [B, 52], plays that are made before anybody is asked, then NO_CARD.
+      random_play: the probability that a decision is a uniformly random legal card.
+      record_q: whether the averaged Q of players that search is kept.
     """
     chex.assert_shape(seat_player, (len(owners), NUM_SEATS))
     chex.assert_shape(owners, (None, NUM_CARDS))
@@ -77,8 +88,15 @@ def play_games(
     usual = CPU_CHUNK if jax.default_backend() == "cpu" else -(-slots // CHUNKS)
     chunk = min(chunk or usual, slots)
     play = _compiled(
-        tuple(player.act_batch for player in players), mesh, chunk, str(jax.random.key_impl(keys))
+        tuple(player.act_batch for player in players),
+        mesh,
+        chunk,
+        str(jax.random.key_impl(keys)),
+        random_play,
+        record_q,
     )
+    if opening is None:
+        opening = np.full((count, NUM_CARDS), NO_CARD, np.int8)
     params = jax.device_put([player.params for player in players], runtime.on_all(mesh))
 
     def spread(array: np.ndarray | jax.Array, filler: int) -> jax.Array:
@@ -96,6 +114,7 @@ def play_games(
         spread(owners.astype(np.int8), 0),
         spread(leaders.astype(np.int8), 0),
         spread(jax.random.key_data(keys), 0),
+        spread(opening.astype(np.int8), NO_CARD),
     )
     _wait(finished)
 
@@ -110,18 +129,27 @@ _SPREAD = PartitionSpec(None, runtime.GAMES)
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(acts: tuple[BatchFn, ...], mesh: Mesh, chunk: int, key_impl: str):
+def _compiled(
+    acts: tuple[BatchFn, ...],
+    mesh: Mesh,
+    chunk: int,
+    key_impl: str,
+    random_play: float,
+    record_q: bool,
+):
     """The program for these players, devices and chunks; parameters are arguments of it."""
 
-    def play(params, seat_player, owners, leaders, key_data):
-        keys = jax.random.wrap_key_data(key_data[:, 0], impl=key_impl)
-        finished = _play(acts, params, chunk, seat_player[:, 0], owners[:, 0], leaders[:, 0], keys)
+    def play(params, *games):
+        seat_player, owners, leaders, key_data, opening = (leaf[:, 0] for leaf in games)
+        keys = jax.random.wrap_key_data(key_data, impl=key_impl)
+        tables = _Tables(seat_player, keys, opening, acts, params, chunk, record_q)
+        finished = _play(tables, jax.vmap(env.from_owners)(owners, leaders), random_play)
         return jax.tree.map(lambda leaf: leaf[:, None], finished)
 
     sharded = jax.shard_map(
         play,
         mesh=mesh,
-        in_specs=(PartitionSpec(), _SPREAD, _SPREAD, _SPREAD, _SPREAD),
+        in_specs=(PartitionSpec(), *[_SPREAD] * 5),
         out_specs=_SPREAD,
         # Loops of players (searches among them) do not carry the types that this would check.
         check_vma=False,
@@ -129,48 +157,93 @@ def _compiled(acts: tuple[BatchFn, ...], mesh: Mesh, chunk: int, key_impl: str):
     return jax.jit(sharded)
 
 
-def _play(
-    acts: tuple[BatchFn, ...],
-    params: list[Params],
-    chunk: int,
-    seat_player: jax.Array,
-    owners: jax.Array,
-    leaders: jax.Array,
-    keys: jax.Array,
-) -> tuple[env.GameState, jax.Array, jax.Array]:
-    """The games of one device: the fields of `FinishedGames`."""
+class _Tables(NamedTuple):
+    """Who plays the games of one device, and how they are asked."""
 
-    def play_stage(carry, _):
+    seat_player: jax.Array  # [B, 4]
+    keys: jax.Array  # [B]
+    opening: jax.Array  # [B, 52]
+    acts: tuple[BatchFn, ...]
+    params: list[Params]
+    chunk: int
+    record_q: bool
+
+
+def _play(tables: _Tables, states: env.GameState, random_play: float) -> FinishedGames:
+    """The games of one device, played to the end."""
+    count = len(tables.keys)
+
+    def play_stage(carry, stage):
         states, illegal = carry
-        movers = jax.vmap(env.player_to_move)(states)
         legal = jax.vmap(env.legal_mask)(states)
-        cards = jnp.min(jnp.where(legal, _CARDS[None], np.int8(NUM_CARDS)), axis=1)
-        deciding = _who_decides(seat_player, movers, legal, len(acts))
-        order = jnp.argsort(deciding)
-        last = 0
-        for number, act in enumerate(acts):
-            first, last = last, last + jnp.sum(deciding == number)
-            decide = functools.partial(_decide, act, params[number], keys, states, movers)
-            cards = _ask_in_chunks(decide, order, first, last, chunk, cards)
+        cards, q, asked = _decisions(tables, states, legal)
+        cards, random = _sometimes_random(tables.keys, stage, cards, legal, asked, random_play)
+        given = tables.opening[:, stage]
+        cards = jnp.where(given == NO_CARD, cards, given)
         allowed = jnp.any(legal & (cards[:, None] == _CARDS[None]), axis=1)
         illegal = jnp.where(allowed, illegal, jnp.minimum(illegal, states.stage))
-        return (jax.vmap(env.step)(states, cards), illegal), None
+        return (jax.vmap(env.step)(states, cards), illegal), (random, q)
 
-    states = jax.vmap(env.from_owners)(owners, leaders)
-    illegal = jnp.full(len(owners), NUM_CARDS, jnp.int8)
-    (states, illegal), _ = jax.lax.scan(play_stage, (states, illegal), length=NUM_CARDS)
-    return states, jax.vmap(env.scores)(states), illegal
+    illegal = jnp.full(count, NUM_CARDS, jnp.int8)
+    (states, illegal), (random, q) = jax.lax.scan(
+        play_stage, (states, illegal), jnp.arange(NUM_CARDS)
+    )
+    random, q = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), (random, q))
+    return FinishedGames(states, jax.vmap(env.scores)(states), illegal, random, q)
+
+
+def _decisions(
+    tables: _Tables, states: env.GameState, legal: jax.Array
+) -> tuple[jax.Array, jax.Array | None, jax.Array]:
+    """The card of each game, [B], its Q if it is recorded, and whether anybody was asked, [B]."""
+    movers = jax.vmap(env.player_to_move)(states)
+    cards = jnp.min(jnp.where(legal, _CARDS[None], np.int8(NUM_CARDS)), axis=1)
+    q = jnp.full(legal.shape, -jnp.inf, jnp.float16) if tables.record_q else None
+    choice = jnp.sum(legal, axis=1, dtype=jnp.int8) > 1
+    given = jnp.take_along_axis(tables.opening, states.stage[:, None].astype(jnp.int32), axis=1)
+    asked = choice & (given[:, 0] == NO_CARD)
+    deciding = _who_decides(tables.seat_player, movers, asked, len(tables.acts))
+    order = jnp.argsort(deciding)
+    last = 0
+    for number, act in enumerate(tables.acts):
+        first, last = last, last + jnp.sum(deciding == number)
+        decide = functools.partial(
+            _decide, act, tables.params[number], tables.keys, states, movers, tables.record_q
+        )
+        cards, q = _ask_in_chunks(decide, order, first, last, tables.chunk, (cards, q))
+    return cards, q, deciding < len(tables.acts)
+
+
+def _sometimes_random(
+    keys: jax.Array,
+    stage: jax.Array,
+    cards: jax.Array,
+    legal: jax.Array,
+    asked: jax.Array,
+    random_play: float,
+) -> tuple[jax.Array, jax.Array]:
+    """`cards` with some decisions replaced by uniformly random legal cards, and which ones."""
+    if random_play == 0:
+        return cards, jnp.zeros(cards.shape, bool)
+
+    def of_game(key, card, legal, asked):
+        # Decisions fold in stages, which are smaller.
+        flag_key, card_key = jax.random.split(jax.random.fold_in(key, NUM_CARDS + stage))
+        random = asked & (jax.random.uniform(flag_key) < random_play)
+        other = jax.random.categorical(card_key, jnp.log(legal.astype(jnp.float32)))
+        return jnp.where(random, other.astype(jnp.int8), card), random
+
+    return jax.vmap(of_game)(keys, cards, legal, asked)
 
 
 def _who_decides(
-    seat_player: jax.Array, movers: jax.Array, legal: jax.Array, num_players: int
+    seat_player: jax.Array, movers: jax.Array, asked: jax.Array, num_players: int
 ) -> jax.Array:
     """The index of the player to ask in each game, [B]; `num_players` where nobody is asked."""
     player = jnp.sum(
         jnp.where(movers[:, None] == _SEATS[None], seat_player, 0), axis=1, dtype=jnp.int8
     )
-    choice = jnp.sum(legal, axis=1, dtype=jnp.int8) > 1
-    return jnp.where(choice & (player != NO_PLAYER), player, jnp.int8(num_players))
+    return jnp.where(asked & (player != NO_PLAYER), player, jnp.int8(num_players))
 
 
 def _decide(
@@ -179,26 +252,33 @@ def _decide(
     keys: jax.Array,
     states: env.GameState,
     movers: jax.Array,
+    record_q: bool,
     games: jax.Array,
-) -> jax.Array:
-    """The cards of one player in the games of these numbers."""
+) -> tuple[jax.Array, jax.Array | None]:
+    """The cards of one player in the games of these numbers, and its Q if it is recorded."""
     states, movers, keys = jax.tree.map(lambda leaf: leaf[games], (states, movers, keys))
     keys = jax.vmap(jax.random.fold_in)(keys, states.stage)
     shown = states if isinstance(act, SeesAll) else jax.vmap(view)(states, movers)
-    return act(params, keys, shown).astype(jnp.int8)
+    if not record_q:
+        return act(params, keys, shown).astype(jnp.int8), None
+    if isinstance(act, SearchAct):
+        decision = act.decide(params, keys, shown)
+        return decision.card, decision.q.astype(jnp.float16)
+    none = jnp.full((len(games), NUM_CARDS), -jnp.inf, jnp.float16)
+    return act(params, keys, shown).astype(jnp.int8), none
 
 
-def _ask_in_chunks(decide, order, first, last, chunk: int, cards: jax.Array) -> jax.Array:
-    """`cards` with the decisions for the games `order[first:last]` put in."""
+def _ask_in_chunks(decide, order, first, last, chunk: int, carry):
+    """`carry`, arrays [B, ...], with the decisions for the games `order[first:last]` put in."""
 
-    def ask(number, cards):
+    def ask(number, carry):
         places = first + number * chunk + np.arange(chunk)
         # A chunk that is not full repeats the last game: the player never sees a game of others,
         # and the same card is put in twice.
         games = order[jnp.minimum(places, last - 1)]
-        return cards.at[games].set(decide(games))
+        return jax.tree.map(lambda old, new: old.at[games].set(new), carry, decide(games))
 
-    return jax.lax.fori_loop(0, (last - first + chunk - 1) // chunk, ask, cards)
+    return jax.lax.fori_loop(0, (last - first + chunk - 1) // chunk, ask, carry)
 
 
 def _wait(arrays) -> None:

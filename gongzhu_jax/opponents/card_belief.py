@@ -35,6 +35,8 @@ from gongzhu_jax.opponents.play_features import (
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
+_ZEROS = nn.initializers.zeros
+
 NUM_VIEW_FEATURES = (
     2 * NUM_CARDS  # my hand; unseen
     + 2 * NUM_SEATS * NUM_CARDS  # who played it; who has taken it
@@ -103,11 +105,15 @@ class CardBeliefNet(nn.Module):
 
     config: BeliefConfig
 
-    @nn.compact
     def __call__(self, known: BeliefInput) -> jax.Array:
+        return self.odds_and_features(known)[0]
+
+    @nn.compact
+    def odds_and_features(self, known: BeliefInput) -> tuple[jax.Array, jax.Array]:
+        """The log odds, and what the last skip block says, [..., width], for networks on top."""
         reading = nn.relu(nn.Dense(self.config.reader, name="reader_0")(known.plays))
         reading = nn.relu(nn.Dense(self.config.reader, name="reader_1")(reading))
-        says = nn.Dense(2 * NUM_CARDS, kernel_init=nn.initializers.zeros, name="says")(reading)
+        says = nn.Dense(2 * NUM_CARDS, kernel_init=_ZEROS, name="says")(reading)
         says = jnp.where(known.alternatives, says[..., :NUM_CARDS], says[..., NUM_CARDS:])
         actors = known.actors.astype(jnp.float32)
         evidence = actors @ says  # [..., 3, 52]
@@ -117,15 +123,32 @@ class CardBeliefNet(nn.Module):
         x = nn.relu(nn.Dense(self.config.width, name="stem")(x))
         for number in range(self.config.blocks):
             x = SkipBlock(self.config.width, jnp.dtype(jnp.float32), name=f"block_{number}")(x)
-        x = nn.Dense(NUM_CARDS * NUM_OPPONENTS, kernel_init=nn.initializers.zeros, name="odds")(x)
-        return jnp.swapaxes(evidence, -1, -2) + x.reshape(*x.shape[:-1], NUM_CARDS, NUM_OPPONENTS)
+        corrected = nn.Dense(NUM_CARDS * NUM_OPPONENTS, kernel_init=_ZEROS, name="odds")(x)
+        corrected = corrected.reshape(*x.shape[:-1], NUM_CARDS, NUM_OPPONENTS)
+        return jnp.swapaxes(evidence, -1, -2) + corrected, x
+
+
+def empty_input() -> BeliefInput:
+    """Inputs of the right shapes, from which parameters are made."""
+    return BeliefInput(
+        jnp.zeros(NUM_VIEW_FEATURES),
+        jnp.zeros((NUM_CARDS, NUM_PLAY_FEATURES)),
+        jnp.zeros((NUM_CARDS, NUM_CARDS), bool),
+        jnp.zeros((NUM_OPPONENTS, NUM_CARDS), bool),
+    )
 
 
 def init_belief(key: jax.Array, config: BeliefConfig) -> Any:
     """Parameters of an untrained belief."""
-    shapes = (NUM_VIEW_FEATURES,), (NUM_CARDS, NUM_PLAY_FEATURES)
-    rest = jnp.zeros((NUM_CARDS, NUM_CARDS), bool), jnp.zeros((NUM_OPPONENTS, NUM_CARDS), bool)
-    return CardBeliefNet(config).init(key, BeliefInput(*map(jnp.zeros, shapes), *rest))
+    return CardBeliefNet(config).init(key, empty_input())
+
+
+def encode_games(games: PublicView, views: PublicView) -> BeliefInput:
+    """The inputs for views [G, K] of games whose whole histories are `games`, [G]. The plays have
+    the axes [G, 1], so that a network reads them once per game."""
+    plays = jax.vmap(encode_plays)(games)
+    known = jax.vmap(jax.vmap(encode_view, (0, None)))(views, plays)
+    return known.replace(plays=plays[:, None])
 
 
 def log_odds(params: Any, views: PublicView, config: BeliefConfig) -> jax.Array:
@@ -140,9 +163,7 @@ def log_odds_of_games(
 ) -> jax.Array:
     """The log odds for views [G, K] of games whose whole histories are `games`, [G]:
     float32[G, K, 52, 3]. They are those of `log_odds`, but plays are read once per game."""
-    plays = jax.vmap(encode_plays)(games)
-    known = jax.vmap(jax.vmap(encode_view, (0, None)))(views, plays)
-    return CardBeliefNet(config).apply(params, known.replace(plays=plays[:, None]))  # ty: ignore[invalid-return-type]
+    return CardBeliefNet(config).apply(params, encode_games(games, views))  # ty: ignore[invalid-return-type]
 
 
 class BeliefProposal:

@@ -7,7 +7,7 @@ The type of an opponent is hidden, so each type counts by how well it explains a
   P(plays | hand) = mean over types of the product over plays of P(play | hand then, type).
 
 The two seats of the other team are of one type as often as not, as they are where the network
-learns (`opponent_training.mixture`), so the plays of each tell of the other's type.
+learns (`mixture_training.mixture`), so the plays of each tell of the other's type.
 
 Unlike the odds of the belief (`opponents.card_belief`) this sees whole hands, so it knows what goes
 together in one; but it can only weigh scenarios, not draw them. Axes: B decisions, N scenarios

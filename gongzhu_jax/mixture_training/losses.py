@@ -1,5 +1,5 @@
-"""What is learnt from games of a mixture: minus log probabilities, of the true hands or of the
-cards played."""
+"""What is minimised on games of a mixture, above all minus log probabilities: of the true hands or
+of the cards played."""
 
 from typing import Any
 
@@ -12,9 +12,13 @@ from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.view import view
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.sampling import log_count
-from gongzhu_jax.opponent_training.config import MixtureNetwork
-from gongzhu_jax.opponent_training.mixture import MixtureGames
+from gongzhu_jax.mixture_training.config import MixtureNetwork
+from gongzhu_jax.mixture_training.critic import critic_loss
+from gongzhu_jax.mixture_training.distillation import distillation_figures
+from gongzhu_jax.mixture_training.mixture import MixtureGames
+from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.opponents.card_belief import BeliefConfig, init_belief, log_odds_of_games
+from gongzhu_jax.opponents.distilled_policy import DistilledConfig, init_distilled
 from gongzhu_jax.opponents.odds import log_weight, weigh
 from gongzhu_jax.opponents.opponent_model import (
     OpponentModelConfig,
@@ -35,13 +39,36 @@ Figures = tuple[jax.Array, jax.Array, jax.Array]
 
 
 def init_network(key: jax.Array, network: MixtureNetwork) -> Any:
-    """Parameters of an untrained network of either kind."""
+    """Parameters of an untrained network of any kind."""
     if isinstance(network, OpponentModelConfig):
         return init_opponent_model(key, network)
+    if isinstance(network, DistilledConfig):
+        return init_distilled(key, network)
+    if isinstance(network, NetworkConfig):
+        return make(network).init(key)
     return init_belief(key, network)
 
 
-def nll(params: Any, games: MixtureGames, stages: jax.Array, network: MixtureNetwork) -> Figures:
+def training_loss(
+    params: Any, games: MixtureGames, stages: jax.Array, network: MixtureNetwork
+) -> tuple[jax.Array, jax.Array]:
+    """What is minimised: a loss at stages [G, K] of games [G], and the count to divide by."""
+    if isinstance(network, DistilledConfig):
+        losses = distillation_figures(params, games, stages, network).loss
+        return losses, jnp.ones_like(losses)
+    if isinstance(network, NetworkConfig):
+        losses, _ = critic_loss(params, games, stages, make(network))
+        return losses, jnp.ones_like(losses)
+    losses, _, count = nll(params, games, stages, network)
+    return losses, count
+
+
+def nll(
+    params: Any,
+    games: MixtureGames,
+    stages: jax.Array,
+    network: MixtureNetwork,
+) -> Figures:
     """The figures of games [G] at stages [G, K], each [G, K].
 
     For a belief they are of the true hidden hands in the eyes of the player to move, counted in
@@ -77,8 +104,10 @@ def held_out_nll(params: Any, games: env.GameState, network: MixtureNetwork) -> 
 
 
 def _nll_of_hands(
-    params: Any, games: env.GameState, stages: jax.Array, config: BeliefConfig
+    params: Any, games: env.GameState, stages: jax.Array, config: MixtureNetwork
 ) -> Figures:
+    if not isinstance(config, BeliefConfig):
+        raise TypeError(f"likelihoods are of beliefs and opponent models, not of {config}")
     states = jax.vmap(jax.vmap(env.rewind, (None, 0)))(games, stages)
     views = jax.vmap(jax.vmap(lambda state: view(state, env.player_to_move(state))))(states)
     whole = jax.vmap(view, (0, None))(games, 0)

@@ -15,10 +15,14 @@ from gongzhu_jax.players.protocol import Player
 
 
 class MixtureGames(struct.PyTreeNode):
-    """G finished games, and who played them."""
+    """G finished games, who played them, and what some networks learn from beside them."""
 
     states: env.GameState  # [G]
     player_type: jax.Array  # [G, 4] int8, the player of the mixture at each seat
+    random: jax.Array  # [G, 52] bool, plays drawn at random in place of a decision
+    q: jax.Array | None = None  # [G, 52, 52] float16, averaged Q of each decision, else -inf
+    value: jax.Array | None = None  # [G, 52] float32, points still to come; NaN: not learnt
+    policy: jax.Array | None = None  # [G, 52, 52] float16, the policy to keep at each stage
 
 
 def play_mixture(
@@ -28,6 +32,9 @@ def play_mixture(
     shares: Sequence[float],
     mesh: Mesh,
     chunk: int | None = None,
+    *,
+    random_play: float = 0.0,
+    record_q: bool = False,
 ) -> MixtureGames:
     """`count` games, on the devices. In half of them partners are of one player type, in the others
     every seat is drawn for itself."""
@@ -44,8 +51,12 @@ def play_mixture(
         mesh=mesh,
         chunk=chunk,
         to_host=False,
+        random_play=random_play,
+        record_q=record_q,
     )
-    return MixtureGames(played.states, jnp.asarray(seats, jnp.int8))
+    player_type = jnp.asarray(seats, jnp.int8)
+    q = None if played.q is None else jnp.asarray(played.q)
+    return MixtureGames(played.states, player_type, jnp.asarray(played.random), q)
 
 
 @jax.jit

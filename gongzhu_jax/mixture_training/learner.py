@@ -1,5 +1,5 @@
-"""Learning by maximum likelihood: of the true hidden hands, or of the cards played. Axes: G games
-of a minibatch, K positions of each, as the players to move saw them."""
+"""Learning from positions of games of a mixture. Axes: G games of a minibatch, K positions of each,
+as the players to move saw them."""
 
 import jax
 import jax.numpy as jnp
@@ -7,8 +7,8 @@ import optax
 from jax.sharding import Mesh, PartitionSpec
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.opponent_training.config import MixtureTrainingConfig
-from gongzhu_jax.opponent_training.losses import init_network, nll, random_stages
+from gongzhu_jax.mixture_training.config import MixtureTrainingConfig
+from gongzhu_jax.mixture_training.losses import init_network, random_stages, training_loss
 from gongzhu_jax.runtime import GAMES, usual_promotion
 from gongzhu_jax.training.learner import Learner, mean_over
 
@@ -40,9 +40,9 @@ def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
     optimiser = _optimiser(config)
 
     def loss(trained, games, stages):
-        nll_of_each, _, count = nll({"params": trained}, games, stages, config.network)
+        losses, count = training_loss({"params": trained}, games, stages, config.network)
         # Over the whole minibatch, so that the number of devices does not matter.
-        return jax.lax.pmean(jnp.sum(nll_of_each), GAMES) / jax.lax.pmean(jnp.sum(count), GAMES)
+        return jax.lax.pmean(jnp.sum(losses), GAMES) / jax.lax.pmean(jnp.sum(count), GAMES)
 
     def on_device(learner: Learner, games, filled, key):
         first = jax.lax.axis_index(GAMES) * share

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.opponent_training import (
+from gongzhu_jax.mixture_training import (
     MixtureGames,
     MixtureTrainingConfig,
     compile_learn,
@@ -18,7 +18,7 @@ from gongzhu_jax.opponent_training import (
     play_mixture,
     random_stages,
 )
-from gongzhu_jax.opponent_training.losses import LAST_STAGE
+from gongzhu_jax.mixture_training.losses import LAST_STAGE
 from gongzhu_jax.opponents.card_belief import BeliefConfig
 from gongzhu_jax.opponents.opponent_model import OpponentModelConfig
 from gongzhu_jax.runtime import games_mesh

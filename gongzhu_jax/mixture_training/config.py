@@ -1,15 +1,21 @@
-"""Settings of a training on games of a mixture: of the belief or of the opponent model."""
+"""Settings of a training on games of a mixture of players."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.opponents.card_belief import BeliefConfig
+from gongzhu_jax.opponents.distilled_policy import DistilledConfig
 from gongzhu_jax.opponents.opponent_model import OpponentModelConfig
 
-MixtureNetwork = BeliefConfig | OpponentModelConfig
-"""What is learnt: who holds what, or who plays how."""
+MixtureNetwork = BeliefConfig | OpponentModelConfig | DistilledConfig | NetworkConfig
+"""What is learnt: who holds what, who plays how, what a search would say, or what a position is
+worth (the critic)."""
+
+SELF = "@self"
+"""The label of the player of the mixture that plays with the parameters that are learnt."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class MixtureTrainingConfig:
     # Player to its share of the seats, and the options of those that have any.
     mixture: Mapping[str, float] = field(default_factory=lambda: {"greed": 1.0})
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    random_play: float = 0.0  # probability that a decision is a uniformly random legal card
+    td_lambda: float = 0.75  # of the critic: the weight of what happened later in the game
     start: str | None = None  # digest of the parameters it starts from; None: random ones
 
     def __post_init__(self) -> None:
@@ -45,6 +53,13 @@ class MixtureTrainingConfig:
             raise ConfigError("average lies in 0..1")
         if not self.mixture or min(self.mixture.values()) <= 0:
             raise ConfigError("mixture needs players with positive shares")
+        if not (0 <= self.random_play <= 1 and 0 <= self.td_lambda <= 1):
+            raise ConfigError("random_play and td_lambda lie in 0..1")
+        selves = [name for name in self.mixture if name.endswith(SELF)]
+        if len(selves) != isinstance(self.network, NetworkConfig):
+            raise ConfigError(
+                f"the mixture of a critic, and of nothing else, has one player labelled {SELF}"
+            )
         network = self.network
         if isinstance(network, OpponentModelConfig) and network.player_types != len(self.mixture):
             raise ConfigError(

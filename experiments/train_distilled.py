@@ -1,0 +1,114 @@
+"""Trains the distilled policy: `python -m experiments.train_distilled directory=runs/distilled`.
+
+A player that searches plays itself, with some random plays, and a network learns from its views the
+averaged Q of every legal card, the card played and who held what. At intervals the log has
+`regret`, the points by the teacher's Q that the network's choice gives away in held-out games, and
+`wpg`, its points over Mr. Greed on development deals. Stops cleanly and goes on as
+`experiments.train` does.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+from experiments.common.cli import DONE, command
+from experiments.common.mixture import HELD_OUT_SEED, MixtureSettings, run_training, so_far
+from gongzhu_jax import players, runtime
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.evaluation.deal_sets import choose_deals
+from gongzhu_jax.mixture_training import play_mixture, random_stages
+from gongzhu_jax.mixture_training.distillation import distillation_figures
+from gongzhu_jax.network.policy_value import Params
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.opponents import card_belief
+from gongzhu_jax.opponents.distilled_policy import KIND, DistilledConfig, init_distilled
+from gongzhu_jax.players import distilled
+from gongzhu_jax.players.labels import make_labelled
+from gongzhu_jax.training.loop import EvaluateFn
+
+HELD_OUT_POSITIONS = 12
+"""Positions of each held-out game at which the regret is measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainDistilledSettings(MixtureSettings):
+    network: DistilledConfig = field(default_factory=DistilledConfig)
+    belief: str | None  # weights of the belief that the network starts from; null: the shipped ones
+    evaluate_deals: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.evaluate_deals < 1 or self.held_out_games < 1:
+            raise ConfigError("evaluate_deals and held_out_games must be at least 1")
+
+
+def on_top_of_belief(network: DistilledConfig, belief: str | None, seed: int) -> Params:
+    """Parameters of a distilled policy whose belief is trained already."""
+    config, params = load_weights(belief, card_belief.KIND)
+    if config != network.belief:
+        raise ConfigError(f"the belief is {config}, that of this network {network.belief}")
+    fresh = init_distilled(jax.random.key(seed), network)
+    return {"params": {**fresh["params"], "belief": params["params"]}}
+
+
+def make_evaluate(settings: TrainDistilledSettings) -> EvaluateFn:
+    """Regret on held-out games, and points over Mr. Greed on the development deals."""
+    types = settings.player_types
+    made = [make_labelled(name, settings.options) for name in types]
+    seed, count = settings.training["seed"], settings.held_out_games
+    games = play_mixture(
+        *((HELD_OUT_SEED, seed), count, made, list(types.values()), runtime.games_mesh()),
+        settings.chunk,
+        record_q=True,
+    )
+    stages = random_stages(jax.random.key(0), count, HELD_OUT_POSITIONS)
+    measure = jax.jit(lambda params: distillation_figures(params, games, stages, settings.network))
+    deals = choose_deals("development-1", settings.evaluate_deals).deals
+    greed = players.make("greed")
+
+    def evaluate(params: Params, epoch: int) -> Mapping[str, float]:
+        figures = jax.device_get(measure(params))
+        player = distilled.from_network(settings.network, params)
+        match = play_match(player, greed, deals, seed=seed)
+        decided = figures.decided.sum()
+        return {
+            "wpg": match.mean,
+            "wpg_stderr": match.standard_error,
+            "regret": float(figures.regret.sum() / decided),
+            "q_error": float(np.sqrt(figures.q_error.sum() / decided)),
+            "play_nll": float(figures.play_nll.sum() / decided),
+        }
+
+    return evaluate
+
+
+@command("train_distilled", TrainDistilledSettings)
+def main(settings: TrainDistilledSettings, line: str) -> int:
+    start = on_top_of_belief(settings.network, settings.belief, settings.training["seed"])
+    run_training(
+        settings,
+        settings.network,
+        KIND,
+        line,
+        start_params=start,
+        evaluate=make_evaluate(settings),
+        score="wpg",
+        summary=_summary,
+    )
+    return DONE
+
+
+def _summary(row: Mapping[str, Any]) -> str:
+    return (
+        f"{so_far(row)}  regret {row['regret']:.2f}  "
+        f"over Mr. Greed {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Errors of values between the cards of one decision, against plain counting."""
+
+import jax
+import numpy as np
+import pytest
+
+from experiments.report.value_bias import mean_of_blocks
+from experiments.value_bias import Deviations, centred, deviate, groups_of, measure, predict
+from gongzhu_jax import players
+from gongzhu_jax.evaluation.deals import random_deals
+from gongzhu_jax.game import env
+from gongzhu_jax.game.scoring import LONE_TRANSFORMER
+from gongzhu_jax.network.policy_value import make
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.search.mcts import network_policy_value
+from gongzhu_jax.search.perspective import total_value
+from tests.evaluation.simple_players import high_card, high_player
+from tests.oracle.rules import Game
+
+
+@pytest.fixture(scope="module")
+def deviations() -> Deviations:
+    return deviate(high_player, players.make("random"), random_deals(2, 16), 0, {})
+
+
+def test_every_legal_card_of_a_decision_of_the_player(deviations: Deviations) -> None:
+    for decision in range(16):
+        state = jax.tree.map(lambda leaf: leaf[decision], deviations.states)  # noqa: B023
+        assert int(env.player_to_move(state)) in (0, 2)
+        legal = np.flatnonzero(np.asarray(env.legal_mask(state)))
+        assert len(legal) > 1
+        np.testing.assert_array_equal(deviations.card[deviations.decision == decision], legal)
+
+
+def test_outcomes_are_those_of_games_that_go_on() -> None:
+    """With a player that is not random at all four seats the oracle can go on by itself."""
+    high = deviate(high_player, high_player, random_deals(2, 6), 0, {})
+    for row in range(len(high.card)):
+        state = jax.tree.map(lambda leaf: leaf[high.decision[row]], high.states)  # noqa: B023
+        played = [int(card) for card in state.plays if card >= 0]
+        game = Game(np.asarray(env.owners(state)).tolist(), int(state.leaders[0]))
+        for card in [*played, int(high.card[row])]:
+            game.play(card)
+        while not game.is_terminal():
+            game.play(high_card(game))
+        scores = game.scores()
+        assert high.outcome[row] == scores[0] + scores[2] - scores[1] - scores[3]
+
+
+def test_predictions_are_values_of_the_true_successors(deviations: Deviations) -> None:
+    config, params = load_weights(None)
+    values = network_policy_value(make(config))
+    predicted = predict(None, deviations)
+    for row in range(0, len(deviations.card), 7):
+        state = jax.tree.map(lambda leaf: leaf[deviations.decision[row]], deviations.states)  # noqa: B023
+        after = env.step(state, deviations.card[row])
+        batch = jax.tree.map(lambda leaf: np.asarray(leaf)[None], after)
+        value = float(total_value(after, values(params, batch)[1][0], LONE_TRANSFORMER))
+        ours = int(env.player_to_move(after)) % 2 == int(env.player_to_move(state)) % 2
+        np.testing.assert_allclose(predicted[row], value if ours else -value, atol=1e-2)
+
+
+def test_errors_are_relative_to_the_decision() -> None:
+    decision = np.array([0, 0, 0, 1, 1])
+    np.testing.assert_allclose(
+        centred(np.array([1.0, 2.0, 6.0, 5.0, 7.0]), decision), [-2, -1, 3, -1, 1]
+    )
+
+
+def test_measures_equal_a_count_by_hand(deviations: Deviations) -> None:
+    """A value that is the outcome, and 10 points more for hearts."""
+    heart = deviations.card // 13 == 1
+    predicted = deviations.outcome + 10.0 * heart
+    measured = measure(deviations, predicted)
+    errors, gains = {}, []
+    for decision in np.unique(deviations.decision):
+        rows = np.flatnonzero(deviations.decision == decision)
+        mean = 10 * heart[rows].mean()
+        errors |= {row: 10.0 * heart[row] - mean for row in rows}
+        best = rows[np.argmax(predicted[rows])]
+        gains.append(deviations.outcome[best] - deviations.outcome[rows].mean())
+    for name, rows in groups_of(deviations).items():
+        wanted = [errors[row] for row in np.flatnonzero(rows)]
+        assert sum(measured["groups"][name]["count"]) == len(wanted)
+        np.testing.assert_allclose(sum(measured["groups"][name]["sum"]), sum(wanted), atol=1e-6)
+    np.testing.assert_allclose(sum(measured["choice"]["sum"]), sum(gains), atol=1e-6)
+    assert sum(measured["choice"]["count"]) == len(gains)
+
+
+def test_mean_of_blocks_is_the_ratio_estimate() -> None:
+    rng = np.random.default_rng(0)
+    count = rng.integers(1, 9, 4000)
+    total = rng.normal(2.0 * count, np.sqrt(count))
+    figure = mean_of_blocks({"sum": total.tolist(), "count": count.tolist()})
+    assert figure.value == pytest.approx(2.0, abs=0.05)
+    assert figure.error == pytest.approx(1 / np.sqrt(count.sum()), rel=0.1)

@@ -1,0 +1,111 @@
+"""A network that sees one view learns what players that search think of each card."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gongzhu_jax.game import env
+from gongzhu_jax.game.view import view
+from gongzhu_jax.mixture_training import (
+    MixtureGames,
+    MixtureTrainingConfig,
+    compile_learn,
+    init_state,
+    play_mixture,
+    random_stages,
+)
+from gongzhu_jax.mixture_training.distillation import distillation_figures
+from gongzhu_jax.opponents.card_belief import BeliefConfig
+from gongzhu_jax.opponents.distilled_policy import DistilledConfig, apply_games, apply_views
+from gongzhu_jax.runtime import games_mesh
+from tests.evaluation.simple_players import high_player
+
+NETWORK = DistilledConfig(BeliefConfig(reader=16, width=32, blocks=1), width=64, blocks=1)
+CONFIG = MixtureTrainingConfig(
+    epochs=1,
+    network=NETWORK,
+    games=128,
+    window=128,
+    updates=120,
+    minibatch=256,
+    positions=8,
+    learning_rate=3e-3,
+    final_learning_rate=1e-3,
+    average=0.9,
+    mixture={"high": 1.0},
+)
+
+
+@pytest.fixture(scope="module")
+def games() -> MixtureGames:
+    """A teacher whose Q is 3 points for every rank: it plays the highest card."""
+    played = play_mixture((0,), CONFIG.games, [high_player], [1.0], games_mesh())
+
+    def q_of(game: env.GameState) -> jax.Array:
+        states = jax.vmap(env.rewind, (None, 0))(game, jnp.arange(52, dtype=jnp.int8))
+        legal = jax.vmap(env.legal_mask)(states)
+        choice = jnp.sum(legal, axis=1, keepdims=True) > 1
+        rank = jnp.asarray(np.arange(52) % 13, jnp.float32)[None]
+        return jnp.where(legal & choice, 3 * rank + 40, -jnp.inf).astype(jnp.float16)
+
+    return played.replace(q=jax.jit(jax.vmap(q_of))(played.states))
+
+
+def test_learns_the_teachers_opinion(games: MixtureGames) -> None:
+    mesh = games_mesh()
+    state = init_state(CONFIG, mesh)
+    stages = random_stages(jax.random.key(9), CONFIG.games, 4)
+    measure = jax.jit(lambda p: distillation_figures(p, games, stages, NETWORK))
+    before = jax.device_get(measure(state.learner.average))
+    learner, _ = compile_learn(CONFIG, mesh)(state.learner, games, CONFIG.games, jax.random.key(0))
+    after = jax.device_get(measure(learner.average))
+    assert after.regret.sum() < 0.2 * before.regret.sum()
+    assert after.q_error.sum() < 0.3 * before.q_error.sum()
+    assert after.play_nll.sum() < 0.5 * before.play_nll.sum()
+
+
+def test_figures_equal_a_count_by_hand(games: MixtureGames) -> None:
+    """Regret and error of Q at one decision, in NumPy from the network's own outputs."""
+    params = init_state(CONFIG, games_mesh()).learner.average
+    stages = jnp.full((CONFIG.games, 1), 5, jnp.int8)
+    measure = jax.jit(lambda p: distillation_figures(p, games, stages, NETWORK))
+    figures = jax.device_get(measure(params))
+    states = jax.vmap(env.rewind, (0, None))(games.states, jnp.int8(5))
+    views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
+    out = jax.device_get(jax.jit(lambda p: apply_views(p, views, NETWORK))(params))
+    decided = 0
+    for game in range(16):
+        q = np.asarray(games.q)[game, 5].astype(np.float64)
+        legal = np.flatnonzero(np.isfinite(q))
+        assert bool(figures.decided[game, 0]) == (len(legal) > 0)
+        if not len(legal):
+            continue
+        decided += 1
+        said = out.q[game][legal].astype(np.float64)
+        error = (said - said.mean()) - (q[legal] - q[legal].mean())
+        np.testing.assert_allclose(figures.q_error[game, 0], np.mean(error**2), rtol=1e-3)
+        regret = q[legal].max() - q[legal[np.argmax(said)]]
+        np.testing.assert_allclose(figures.regret[game, 0], regret, atol=1e-3)
+        logits = out.logits[game][legal].astype(np.float64)
+        played = list(legal).index(int(games.states.plays[game, 5]))
+        nll = np.log(np.exp(logits - logits.max()).sum()) - (logits[played] - logits.max())
+        np.testing.assert_allclose(figures.play_nll[game, 0], nll, rtol=1e-3, atol=1e-4)
+    assert decided > 4
+
+
+def test_reading_a_game_once_gives_the_same(games: MixtureGames) -> None:
+    params = init_state(replace(CONFIG, seed=4), games_mesh()).learner.average
+    few = jax.tree.map(lambda leaf: leaf[:3], games.states)
+    stages = jnp.asarray([[3, 20], [7, 33], [12, 44]], jnp.int8)
+    states = jax.vmap(jax.vmap(env.rewind, (None, 0)))(few, stages)
+    views = jax.vmap(jax.vmap(lambda state: view(state, env.player_to_move(state))))(states)
+    whole = jax.vmap(view, (0, None))(few, 0)
+    together = jax.jit(lambda p: apply_games(p, whole, views, NETWORK))(params)
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), views)
+    single = jax.jit(lambda p: apply_views(p, flat, NETWORK))(params)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a.reshape(b.shape), b, atol=1e-4), together, single
+    )
