@@ -36,7 +36,7 @@ from experiments.common.settings import PlaySettings
 from experiments.report.belief import plot_belief
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import PublicView, unseen_mask, view
+from gongzhu_jax.game.public_view import PublicView, unseen_mask, view
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.constraints import constraints, holders, opponent_seats, opponents
 from gongzhu_jax.inference.correction import counted_slices, slice_log_factor, sum_slices

@@ -24,7 +24,7 @@ from gongzhu_jax.errors import CardError, DealError, GongzhuError, IllegalPlayEr
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
-from gongzhu_jax.game.replay import raise_if_illegal, replay
+from gongzhu_jax.game.replays import raise_if_illegal, replay
 
 FIELDS = ("rules", "deal", "leader", "plays", "players", "scores", "metadata")
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.public_view import PublicView, pad_plays, view
 from gongzhu_jax.game.random_play import play_random
-from gongzhu_jax.game.view import PublicView, pad_plays, view
 
 
 def take(tree: Any, index: Any) -> Any:

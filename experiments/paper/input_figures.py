@@ -20,7 +20,7 @@ from experiments.common.settings import KeptSettings
 from experiments.paper.worked_examples import EXAMPLES
 from gongzhu_jax.game import make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.view import with_deal
+from gongzhu_jax.game.public_view import with_deal
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.features import DIFFUSE, encode, encode_averaged, feature_slices
 

@@ -17,8 +17,8 @@ from jax.sharding import Mesh, PartitionSpec
 from experiments.speed.search import alone_units, in_turns, network_alone
 from gongzhu_jax import network, runtime
 from gongzhu_jax.game import env
+from gongzhu_jax.game.public_view import PublicView, view
 from gongzhu_jax.game.random_play import random_position
-from gongzhu_jax.game.view import PublicView, view
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.players.scrofazero import SearchAct, from_network
 

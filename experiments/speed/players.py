@@ -16,8 +16,8 @@ from experiments.speed.rates import rate
 from gongzhu_jax import players, runtime
 from gongzhu_jax.evaluation.matches import match_seating
 from gongzhu_jax.game import env
+from gongzhu_jax.game.public_view import PublicView, view
 from gongzhu_jax.game.random_play import random_position
-from gongzhu_jax.game.view import PublicView, view
 from gongzhu_jax.inference import sampling
 
 _GAMES = PartitionSpec(runtime.GAMES)

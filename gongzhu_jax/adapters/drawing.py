@@ -17,8 +17,8 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.game.scoring import score_cards
-from gongzhu_jax.game.view import PublicView
 
 Position = env.GameState | PublicView
 

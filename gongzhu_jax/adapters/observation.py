@@ -10,7 +10,7 @@ import numpy as np
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS, NUM_SUITS
-from gongzhu_jax.game.view import PublicView, view
+from gongzhu_jax.game.public_view import PublicView, view
 
 LAYOUT = (
     # name, shape, what it is

@@ -20,8 +20,8 @@ from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.game import checks
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.render import render_hand
-from gongzhu_jax.game.view import PublicView, make_view
+from gongzhu_jax.game.public_view import PublicView, make_view
+from gongzhu_jax.game.text import render_hand
 from gongzhu_jax.inference import sampling
 
 with needs_extra("openspiel"):

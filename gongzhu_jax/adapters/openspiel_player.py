@@ -16,7 +16,7 @@ import numpy as np
 
 from gongzhu_jax.adapters.extras import needs_extra
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.players.host_calls import call_host
 from gongzhu_jax.players.protocol import Player

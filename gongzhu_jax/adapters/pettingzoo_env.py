@@ -20,8 +20,8 @@ from gongzhu_jax.errors import ConfigError, IllegalPlayError
 from gongzhu_jax.game import checks
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.render import render
-from gongzhu_jax.game.view import PublicView, view
+from gongzhu_jax.game.public_view import PublicView, view
+from gongzhu_jax.game.text import render
 
 with needs_extra("pettingzoo"):
     from gymnasium import spaces

@@ -17,7 +17,7 @@ from gongzhu_jax.adapters.margins import MAX_MARGIN, SIGNS
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 
 with needs_extra("pgx"):
     import pgx

@@ -15,7 +15,7 @@ from gongzhu_jax.evaluation.deals import check_seed
 from gongzhu_jax.game import make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.players.protocol import Player
 
 HELP = """\

@@ -19,8 +19,8 @@ from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.game.public_view import PublicView, view
 from gongzhu_jax.game.random_play import play_random, random_position
-from gongzhu_jax.game.view import PublicView, view
 from gongzhu_jax.players.plain import PlainAct
 from gongzhu_jax.players.protocol import Player, SeesAll
 

@@ -20,7 +20,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from gongzhu_jax import runtime
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 from gongzhu_jax.players.protocol import BatchFn, Params, Player, SeesAll
 from gongzhu_jax.players.scrofazero import SearchAct
 

@@ -14,9 +14,9 @@ from gongzhu_jax.game.env import (
     step,
     team_margin,
 )
-from gongzhu_jax.game.render import render
-from gongzhu_jax.game.replay import replay, replay_checked
-from gongzhu_jax.game.view import PublicView, check_view, legal_mask, make_view, view
+from gongzhu_jax.game.public_view import PublicView, check_view, legal_mask, make_view, view
+from gongzhu_jax.game.replays import replay, replay_checked
+from gongzhu_jax.game.text import render
 
 __all__ = [
     "RULES_VERSION",

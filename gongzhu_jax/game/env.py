@@ -98,7 +98,7 @@ def step(state: GameState, card: jax.Array) -> GameState:
     """The state after the player to move plays `card`.
 
     Precondition: the game is not over and `legal_mask(state)[card]`. It is not checked here;
-    `gongzhu_jax.game.replay` is the path for plays from outside.
+    `gongzhu_jax.game.replays` is the path for plays from outside.
     """
     card = jnp.asarray(card, jnp.int8)
     position = state.stage % NUM_SEATS

@@ -25,8 +25,8 @@ from gongzhu_jax.game.cards import (
     SUIT,
     TRANSFORMER,
 )
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.game.scoring import ALL_HEARTS, LONE_TRANSFORMER, PLAIN_POINTS
-from gongzhu_jax.game.view import PublicView
 
 # Plain numbers: those of numpy are slow one by one.
 _SUIT: list[int] = SUIT.tolist()

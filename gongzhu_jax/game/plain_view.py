@@ -7,7 +7,7 @@ import numpy as np
 
 from gongzhu_jax.game.cards import CARD_NAMES, NOBODY, NUM_SEATS, POINT_CARDS
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 
 _POINT_CARDS = frozenset(POINT_CARDS.tolist())
 

@@ -9,7 +9,7 @@ import numpy as np
 from flax import struct
 
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.view import PublicView, played_mask, unseen_mask
+from gongzhu_jax.game.public_view import PublicView, played_mask, unseen_mask
 
 NUM_OPPONENTS = NUM_SEATS - 1
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from gongzhu_jax import ragged
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
-from gongzhu_jax.game.view import PublicView, with_deal
+from gongzhu_jax.game.public_view import PublicView, with_deal
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, WeightConfig
 from gongzhu_jax.inference.registry import RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game.view import PublicView, assert_views, legal_mask, with_deal
+from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
 
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.constraints import Constraints
 from gongzhu_jax.network.policy_value import Network
 

@@ -16,7 +16,7 @@ import numpy as np
 from flax import struct
 
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_RANKS, NUM_SUITS
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
 
 SIZES = NUM_RANKS + 1

@@ -25,7 +25,7 @@ from gongzhu_jax.game.cards import (
     TRANSFORMER,
     card_ids,
 )
-from gongzhu_jax.game.view import PublicView, unseen_mask
+from gongzhu_jax.game.public_view import PublicView, unseen_mask
 from gongzhu_jax.inference.config import ScenarioConfig
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
 from gongzhu_jax.inference.registry import PROPOSALS

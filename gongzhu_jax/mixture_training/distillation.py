@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.mixture_training.mixture import MixtureGames
 from gongzhu_jax.opponents.distilled_policy import DistilledConfig, apply_games

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.sampling import log_count
 from gongzhu_jax.mixture_training.config import MixtureNetwork

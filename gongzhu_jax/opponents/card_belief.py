@@ -18,7 +18,7 @@ from flax import struct
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
-from gongzhu_jax.game.view import PublicView, assert_views
+from gongzhu_jax.game.public_view import PublicView, assert_views
 from gongzhu_jax.inference.config import BELIEF, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints
 from gongzhu_jax.inference.registry import PROPOSALS

@@ -17,7 +17,7 @@ from flax import struct
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.view import PublicView, assert_views
+from gongzhu_jax.game.public_view import PublicView, assert_views
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
 from gongzhu_jax.network.policy_value import VALUE_SCALE, SkipBlock
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register

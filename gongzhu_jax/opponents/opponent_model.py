@@ -28,7 +28,7 @@ from gongzhu_jax import ragged
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
-from gongzhu_jax.game.view import PublicView, assert_views, unseen_mask
+from gongzhu_jax.game.public_view import PublicView, assert_views, unseen_mask
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, opponent_seats
 from gongzhu_jax.inference.registry import RULES, LogWeights

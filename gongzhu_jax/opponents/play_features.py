@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS, NUM_TRICKS, SUIT
-from gongzhu_jax.game.view import PublicView, unseen_mask
+from gongzhu_jax.game.public_view import PublicView, unseen_mask
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS
 
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game.view import PublicView, legal_mask
+from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.opponents import distilled_policy
 from gongzhu_jax.opponents.distilled_policy import DistilledConfig, apply_views

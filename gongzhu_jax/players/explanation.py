@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_SEATS, POINT_CARDS, card_names
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
 from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
 from gongzhu_jax.players.protocol import Player

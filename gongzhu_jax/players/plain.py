@@ -19,7 +19,7 @@ import numpy as np
 from gongzhu_jax.errors import CardError, GongzhuError, IllegalPlayError, PlayerError
 from gongzhu_jax.game.cards import CARD_NAMES, card_id
 from gongzhu_jax.game.plain_view import plain_view
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.players.host_calls import call_host
 from gongzhu_jax.players.protocol import Player
 

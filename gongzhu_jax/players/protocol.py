@@ -17,7 +17,7 @@ from jax.core import Tracer
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.game.cards import card_names
 from gongzhu_jax.game.env import GameState
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 
 Params = Any
 BatchFn = Callable[[Params, jax.Array, PublicView], jax.Array]

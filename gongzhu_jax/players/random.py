@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
-from gongzhu_jax.game.view import PublicView, legal_mask
+from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.players.protocol import Player, from_single
 
 

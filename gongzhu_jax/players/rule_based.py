@@ -24,7 +24,7 @@ from gongzhu_jax.game.cards import (
     TRANSFORMER,
     card_ids,
 )
-from gongzhu_jax.game.view import PublicView, legal_mask
+from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.players.protocol import Player, from_single
 from gongzhu_jax.players.random import draw_card, evenly
 

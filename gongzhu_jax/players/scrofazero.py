@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError, PlayerError
-from gongzhu_jax.game.view import PublicView, legal_mask, with_deal
+from gongzhu_jax.game.public_view import PublicView, legal_mask, with_deal
 from gongzhu_jax.inference.config import (
     CHUNK,
     InferenceConfig,

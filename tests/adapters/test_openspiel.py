@@ -18,7 +18,7 @@ from gongzhu_jax.adapters.openspiel_player import from_step
 from gongzhu_jax.errors import DealError, PlayerError
 from gongzhu_jax.evaluation import play_match, random_deals
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.public_view import legal_mask
 from gongzhu_jax.inference import sampling
 from tests import positions
 from tests.evaluation.simple_players import high_player

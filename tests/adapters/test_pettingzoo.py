@@ -8,7 +8,7 @@ from pettingzoo.test import api_test, seed_test
 from gongzhu_jax import players
 from gongzhu_jax.adapters import pettingzoo_env
 from gongzhu_jax.errors import CardError, ConfigError, DealError, IllegalPlayError
-from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.public_view import legal_mask
 from tests.oracle.data import load
 from tests.oracle.rules import Game
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gongzhu_jax.game.view import PublicView, legal_mask
+from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.players.protocol import BatchFn, Player, from_single
 from tests.oracle.rules import Game
 

@@ -10,7 +10,7 @@ from gongzhu_jax.evaluation.deals import random_deals
 from gongzhu_jax.evaluation.games import play_games
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 from tests.evaluation.simple_players import high_player
 
 COUNT = 12

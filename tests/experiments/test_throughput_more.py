@@ -11,7 +11,7 @@ import pytest
 from experiments import throughput
 from experiments.speed import belief as speed_belief
 from experiments.speed import inference as speed_inference
-from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.public_view import legal_mask
 from tests import beliefs
 
 QUICK = {"rounds": 1, "seconds": 0.001}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.game import render, replay_checked, view
-from gongzhu_jax.game.render import render_hand
+from gongzhu_jax.game.text import render_hand
 from tests.oracle.data import DATA, load
 from tests.oracle.rules import Game
 

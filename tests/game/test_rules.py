@@ -15,8 +15,8 @@ from gongzhu_jax.errors import CardError, DealError, IllegalPlayError
 from gongzhu_jax.game import env, scoring
 from gongzhu_jax.game.cards import card_ids, card_names
 from gongzhu_jax.game.checks import check_owners, owners_from_hands
-from gongzhu_jax.game.replay import replay, replay_checked
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
+from gongzhu_jax.game.replays import replay, replay_checked
 from tests.game.random_games import SEEDS, assert_equal_trees, examples, one, random_games
 from tests.oracle import rules
 from tests.oracle.data import load

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from gongzhu_jax.errors import CardError, DealError, GongzhuError, IllegalPlayError
 from gongzhu_jax.game import env, make_view, view
-from gongzhu_jax.game.replay import replay
-from gongzhu_jax.game.view import legal_mask, pad_plays, unseen_mask, with_deal
+from gongzhu_jax.game.public_view import legal_mask, pad_plays, unseen_mask, with_deal
+from gongzhu_jax.game.replays import replay
 from tests.game.random_games import SEEDS, assert_equal_trees, examples, one, random_states
 from tests.oracle.iec import full_deal
 from tests.oracle.rules import SUIT, Game

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.view import PublicView
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import WeightConfig
 from gongzhu_jax.inference.correction import log_weights
 from gongzhu_jax.inference.registry import RULES

@@ -14,7 +14,7 @@ import pytest
 from gongzhu_jax import network
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.view import PublicView, legal_mask, played_mask
+from gongzhu_jax.game.public_view import PublicView, legal_mask, played_mask
 from gongzhu_jax.inference import decision as decisions
 from gongzhu_jax.inference.config import (
     InferenceConfig,

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS, SUIT
-from gongzhu_jax.game.view import played_mask, unseen_mask
+from gongzhu_jax.game.public_view import played_mask, unseen_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.inference.constraints import constraints, holders
 from tests import positions

@@ -12,7 +12,7 @@ from scipy import stats
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NO_CARD, NOBODY, SUIT, card_ids
-from gongzhu_jax.game.view import make_view, unseen_mask
+from gongzhu_jax.game.public_view import make_view, unseen_mask
 from gongzhu_jax.inference import sampling, scenarios
 from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, key_cards

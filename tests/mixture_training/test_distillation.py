@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 from gongzhu_jax.mixture_training import (
     MixtureGames,
     MixtureTrainingConfig,

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 
 from gongzhu_jax.game import env, view
-from gongzhu_jax.game.replay import replay
-from gongzhu_jax.game.view import pad_plays, with_deal
+from gongzhu_jax.game.public_view import pad_plays, with_deal
+from gongzhu_jax.game.replays import replay
 from gongzhu_jax.network import features
 from tests.game.random_games import SEEDS, examples, random_states
 from tests.oracle import features as oracle

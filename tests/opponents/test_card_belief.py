@@ -11,7 +11,7 @@ import pytest
 from gongzhu_jax import players
 from gongzhu_jax.errors import CheckpointError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import PublicView, unseen_mask, view
+from gongzhu_jax.game.public_view import PublicView, unseen_mask, view
 from gongzhu_jax.inference.constraints import constraints
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
 from gongzhu_jax.inference.explanation import believed_holders

@@ -14,7 +14,7 @@ import pytest
 from gongzhu_jax import players
 from gongzhu_jax.errors import CheckpointError, ConfigError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import PublicView, unseen_mask, view, with_deal
+from gongzhu_jax.game.public_view import PublicView, unseen_mask, view, with_deal
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
 from gongzhu_jax.inference.explanation import believed_holders
 from gongzhu_jax.inference.sampling import sample

@@ -1,9 +1,12 @@
 """What a new user types first works, and says what a person can read."""
 
+from inspect import ismodule
+from pathlib import Path
+
 import jax
 import numpy as np
 
-from gongzhu_jax import game, players
+from gongzhu_jax import evaluation, game, players
 
 VIEW = game.make_view(seat=1, hand="SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2", leader=0, plays="S7")
 
@@ -21,3 +24,13 @@ def test_a_card_has_a_name() -> None:
     """A player's answer is a number; a reader wants a card."""
     player = players.make("if")
     assert player.play(VIEW) == game.card_names(player.act(VIEW)) in ("S3", "SQ")
+
+
+def test_no_name_of_a_package_hides_a_module() -> None:
+    """`import gongzhu_jax.game.public_view` would give a function if there were a module of that name."""
+    for package in (game, players, evaluation):
+        modules = {path.stem for path in Path(package.__path__[0]).glob("*.py")}
+        hidden = {
+            name for name in modules & set(package.__all__) if not ismodule(getattr(package, name))
+        }
+        assert hidden == set(), package.__name__

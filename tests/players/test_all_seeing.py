@@ -9,7 +9,7 @@ from gongzhu_jax import players
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import view
+from gongzhu_jax.game.public_view import view
 from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.players import all_seeing
 from gongzhu_jax.search import SearchConfig, network_policy_value, search

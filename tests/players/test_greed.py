@@ -7,7 +7,7 @@ import pytest
 
 from gongzhu_jax import players
 from gongzhu_jax.game.cards import NOBODY, NUM_CARDS
-from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.public_view import legal_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.inference.constraints import constraints, holders
 from gongzhu_jax.players import greed

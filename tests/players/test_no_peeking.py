@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax import network, players
-from gongzhu_jax.game.view import view, with_deal
+from gongzhu_jax.game.public_view import view, with_deal
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.players import scrofazero
 from tests import beliefs, positions

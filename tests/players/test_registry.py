@@ -7,8 +7,8 @@ import pytest
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.view import check_view, legal_mask
-from gongzhu_jax.game.view import view as view_of
+from gongzhu_jax.game.public_view import check_view, legal_mask
+from gongzhu_jax.game.public_view import view as view_of
 from tests import positions
 
 CLASSICAL = ("random", "if", "greed")

@@ -7,7 +7,7 @@ from scipy import stats
 
 from gongzhu_jax import players
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.view import legal_mask
+from gongzhu_jax.game.public_view import legal_mask
 from gongzhu_jax.players import random, rule_based
 from tests import positions
 from tests.oracle.data import load

@@ -12,7 +12,7 @@ from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.view import PublicView, legal_mask, view, with_deal
+from gongzhu_jax.game.public_view import PublicView, legal_mask, view, with_deal
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.network import NetworkConfig
 from gongzhu_jax.network import make as make_network

@@ -16,8 +16,8 @@ import pytest
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import card_id, env, owners_from_hands
-from gongzhu_jax.game.replay import replay, replay_checked
-from gongzhu_jax.game.view import pad_plays
+from gongzhu_jax.game.public_view import pad_plays
+from gongzhu_jax.game.replays import replay, replay_checked
 from gongzhu_jax.network import encode, make
 from gongzhu_jax.search import (
     SearchConfig,

@@ -12,8 +12,8 @@ import numpy as np
 from flax import struct
 
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, TRANSFORMER
+from gongzhu_jax.game.public_view import PublicView, played_mask
 from gongzhu_jax.game.scoring import PLAIN_POINTS
-from gongzhu_jax.game.view import PublicView, played_mask
 from gongzhu_jax.players.greed import trick_value
 from gongzhu_jax.players.greed.hand_lists import bit_sets, card_lists, has_card
 from gongzhu_jax.players.greed.trick_value import KEY_CARDS, Stakes, suit_of

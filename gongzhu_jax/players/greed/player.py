@@ -9,7 +9,7 @@ import numpy as np
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
-from gongzhu_jax.game.view import PublicView, legal_mask, played_mask
+from gongzhu_jax.game.public_view import PublicView, legal_mask, played_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.inference.constraints import constraints, holders
 from gongzhu_jax.players.greed.batch import sum_of_values

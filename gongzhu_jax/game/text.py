@@ -4,8 +4,8 @@ import numpy as np
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_SEATS, RANK_NAMES, SUIT_NAMES
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.game.scoring import score_cards
-from gongzhu_jax.game.view import PublicView
 
 
 def render_hand(cards: np.ndarray) -> str:

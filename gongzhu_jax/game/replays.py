@@ -9,7 +9,7 @@ import numpy as np
 from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, card_ids
-from gongzhu_jax.game.view import pad_plays
+from gongzhu_jax.game.public_view import pad_plays
 
 
 def replay(owners: jax.Array, leader: jax.Array, plays: jax.Array):
