@@ -45,7 +45,7 @@ class ArenaLoadSettings(KeptSettings):
 
 @command("arena_load", ArenaLoadSettings)
 def main(settings: ArenaLoadSettings, line: str) -> int:
-    tables = max(settings.tables, settings.people)
+    tables = settings.tables + settings.people
     options = ("--tables", str(tables), "--connections", str(4 * tables))
     options += ("--prepare", settings.player) if settings.people else ("--no-prepare",)
     with (

@@ -6,9 +6,11 @@ result will find it here, also after the process was killed.
 """
 
 import fcntl
+import logging
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -64,6 +66,14 @@ CREATE INDEX daily_table ON daily_results (table_id);
 """
 
 Work = Callable[[sqlite3.Connection], Any]
+Row = tuple[str, tuple[Any, ...]]
+"""A statement and its values."""
+Task = tuple[Work | Row, Future | None]
+
+_GATHER_SECONDS = 0.01
+"""That rows wait for others to share a commit with."""
+
+log = logging.getLogger("gongzhu_jax.arena")
 
 
 class Database:
@@ -73,7 +83,7 @@ class Database:
         self.path = path
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
-        self._queue: queue.SimpleQueue[tuple[Work, Future] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._lock = _lock(path)
         try:
             connection = _connect(path)
@@ -99,6 +109,11 @@ class Database:
         self._queue.put((work, future))
         return future
 
+    def write_soon(self, sql: str, values: tuple[Any, ...]) -> None:
+        """One statement in the next transaction, for what is written often and waited for by
+        nobody."""
+        self._queue.put(((sql, values), None))
+
     def execute(self, sql: str, values: tuple[Any, ...]) -> Future:
         """One statement in the next transaction."""
         return self.submit(lambda db: db.execute(sql, values))
@@ -114,6 +129,8 @@ class Database:
         stop = False
         while not stop:
             batch = [self._queue.get()]
+            if batch[0] is not None and batch[0][1] is None:
+                time.sleep(_GATHER_SECONDS)  # nobody waits for it
             while not self._queue.empty():
                 batch.append(self._queue.get())
             stop = None in batch
@@ -158,12 +175,16 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
 
-def _commit(connection: sqlite3.Connection, batch: list[tuple[Work, Future]]) -> None:
+def _commit(connection: sqlite3.Connection, batch: list[Task]) -> None:
     """One transaction; work that fails is undone alone."""
     done: list[tuple[Future, Any]] = []
     try:
         connection.execute("BEGIN IMMEDIATE")
         for work, future in batch:
+            if future is None or isinstance(work, tuple):
+                assert isinstance(work, tuple)
+                _write_row(connection, work)
+                continue
             connection.execute("SAVEPOINT one")
             try:
                 done.append((future, work(connection)))
@@ -173,11 +194,19 @@ def _commit(connection: sqlite3.Connection, batch: list[tuple[Work, Future]]) ->
             connection.execute("RELEASE one")
         connection.execute("COMMIT")
     except sqlite3.Error as error:  # a full disk, for example
+        log.exception("the database cannot be written")
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         for _, future in batch:
-            if not future.done():
+            if future is not None and not future.done():
                 future.set_exception(error)
         return
     for future, result in done:
         future.set_result(result)
+
+
+def _write_row(connection: sqlite3.Connection, row: Row) -> None:
+    try:
+        connection.execute(*row)
+    except sqlite3.Error:
+        log.exception("a row could not be written")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
+from pydantic_core import to_json
+
 from gongzhu_jax.arena.database import Database
 
 _LOST_KEPT = 1000
@@ -17,17 +19,17 @@ class OpenTableStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def save(self, table_id: str, state: dict[str, Any]) -> Future:
-        row = (table_id, time.time(), json.dumps(state))
-        return self._db.execute(
+    def save(self, table_id: str, state: dict[str, Any]) -> None:
+        row = (table_id, time.time(), to_json(state).decode())
+        self._db.write_soon(
             "INSERT INTO open_tables VALUES (?, ?, ?) "
             "ON CONFLICT (table_id) DO UPDATE SET state = excluded.state",
             row,
         )
 
-    def save_play(self, table_id: str, stage: int, card: int, by: str) -> Future:
+    def save_play(self, table_id: str, stage: int, card: int, by: str) -> None:
         row = (table_id, stage, card, by)
-        return self._db.execute("INSERT OR REPLACE INTO open_plays VALUES (?, ?, ?, ?)", row)
+        self._db.write_soon("INSERT OR REPLACE INTO open_plays VALUES (?, ?, ?, ?)", row)
 
     def close(self, table_id: str, lost: str | None) -> Future:
         """Forgets a table; `lost` is why its game was not finished, None if there was none."""

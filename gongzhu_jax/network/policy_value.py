@@ -120,7 +120,7 @@ class ResNet18(nn.Module):
 
 
 def as_image(x: jax.Array) -> jax.Array:
-    """Lays inputs [..., 434] out as [..., 32, 32, 3]: the inputs twice, with zeros at the end, at both
+    """Lays inputs [..., 434] out as [..., 32, 32, 3]: them twice, with zeros at the end, at both
     sides or at the start for the three channels."""
     twice = jnp.concatenate([x, x], axis=-1)
     room = 32 * 32 - 2 * NUM_FEATURES

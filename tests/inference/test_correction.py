@@ -152,7 +152,7 @@ class Reference:
         table = x[:, features.TRICK : features.POINTS]
         # `features.to_reference`: the diffused cells lie one earlier, and S2 lights none of the
         # first slot.
-        first_is_s2 = (table[:, :1] > 0) & (np.arange(table.shape[1]) < 3)
+        first_is_s2 = (table[:, :1] > 0) & (np.arange(table.shape[1]) < 3)[None]
         table = jnp.where(first_is_s2, 0.0, table)
         hands, points = x[:, : features.TRICK], x[:, features.POINTS :]
         x = jnp.concatenate([hands, points, table[:, 1:], jnp.zeros((len(x), 1))], axis=1)

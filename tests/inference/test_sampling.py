@@ -29,7 +29,7 @@ def _sample_block(keys, views):
 @jax.jit
 def _owner_counts(keys, views):
     """[B, 52, 4]: how often each seat holds each card in one block of draws."""
-    seats = np.arange(NUM_SEATS, dtype=np.int8)
+    seats = np.arange(NUM_SEATS, dtype=np.int8)[None, None, None]
     return jnp.sum(_sample_block(keys, views)[..., None] == seats, axis=1)
 
 

@@ -154,7 +154,7 @@ def test_cards_that_the_viewer_sees_are_not_read(small: tuple[OpponentModelConfi
     views = positions.random_views(7, [22])
     mover = positions.take(views, 0)
     deal = sample(jax.random.key(0), mover, 1)
-    other = jnp.where(unseen_mask(mover), deal, (deal + 1) % 4)
+    other = jnp.where(unseen_mask(mover)[None], deal, (deal + 1) % 4)
     weigh = jax.jit(lambda holder: log_likelihood(params, views, holder[None], config))
     first, second = (weigh(holder) for holder in (deal, other))
     np.testing.assert_array_equal(first, second)
