@@ -44,7 +44,7 @@ class ArenaLoadSettings(KeptSettings):
 
 
 def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
-    tables = max(settings.tables, settings.people)
+    tables = settings.tables + settings.people
     options = ("--tables", str(tables), "--connections", str(4 * tables))
     options += ("--prepare", settings.player) if settings.people else ("--no-prepare",)
     with (

@@ -47,6 +47,7 @@ class Person:
         """Until cancelled."""
         async with gate:
             await self._client.__aenter__()
+        table = None
         try:
             seats = [None, *[self._people.player] * 3]
             table = await self._client.create(seats, 0)
@@ -66,6 +67,8 @@ class Person:
                     before = None
                     await self._client.tell("ready", table=table, seat=0)
         finally:
+            if table is not None:
+                await self._client.tell("leave", table=table, seat=0)  # the table is closed
             await self._client.__aexit__()
 
     async def _choose(self, view: dict[str, Any]) -> str:

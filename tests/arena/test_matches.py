@@ -20,6 +20,7 @@ from gongzhu_jax.evaluation.deals import Deals
 from gongzhu_jax.evaluation.seatings import Seating, rotate
 from gongzhu_jax.game.cards import CARD_NAMES
 from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.runtime import usual_promotion
 from tests.arena.cheat import Cheat, mixed
 from tests.arena.live_server import Arena, get, in_thread, post, run
 from tests.evaluation.simple_players import high_player, mixed_player
@@ -107,7 +108,8 @@ def drawn(seed: str, count: int) -> Deals:
 def results(first: Player, second: Player, deals: Deals, seed: int = 0) -> np.ndarray:
     """Points of the first over the second when our evaluation plays every deal once."""
     table = Seating((first, second, first, second), seed=seed, rotations=1, batch=len(deals))
-    points = table.play(deals).points[:, 0]
+    with usual_promotion():  # the small players mix types
+        points = table.play(deals).points[:, 0]
     return points[:, 0::2].sum(-1) - points[:, 1::2].sum(-1)
 
 
