@@ -81,12 +81,12 @@ def _variances(played: list[Pairing], own: Collection[str]) -> np.ndarray:
     """Of each mean margin around the difference of the two ratings, [pairings]."""
     deviations = np.concatenate([pairing.margins - pairing.margins.mean() for pairing in played])
     spread = (deviations**2).sum() / max(1, len(deviations) - len(played))
-    strangers = [not {pairing.first, pairing.second} & set(own) for pairing in played]
+    between_programs = [not {pairing.first, pairing.second} & set(own) for pairing in played]
     met: Counter[str] = Counter()  # how many other programs each program has met
-    for pairing, both_programs in zip(played, strangers, strict=True):
+    for pairing, both_programs in zip(played, between_programs, strict=True):
         met.update([pairing.first, pairing.second] if both_programs else [])
     variances = []
-    for pairing, both_programs in zip(played, strangers, strict=True):
+    for pairing, both_programs in zip(played, between_programs, strict=True):
         luck = spread / len(pairing.margins)
         if both_programs:
             shared = max(met[pairing.first], met[pairing.second])

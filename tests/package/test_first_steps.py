@@ -27,7 +27,7 @@ def test_a_card_has_a_name() -> None:
 
 
 def test_no_name_of_a_package_hides_a_module() -> None:
-    """`import gongzhu_jax.game.public_view` would give a function if there were a module of that name."""
+    """`import gongzhu_jax.game.view` would give a function if there were a module of that name."""
     for package in (game, players, evaluation):
         modules = {path.stem for path in Path(package.__path__[0]).glob("*.py")}
         hidden = {

@@ -1,4 +1,4 @@
-"""What strangers may try, against a server as a user starts it, with its default settings."""
+"""What an untrusted client may try, against a server as a user starts it, with its default settings."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ RANDOM = [None, "random", "random", "random"]
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
-    with in_process(tmp_path_factory.mktemp("strangers") / "arena.sqlite") as (running, _):
+    with in_process(tmp_path_factory.mktemp("untrusted") / "arena.sqlite") as (running, _):
         yield running
 
 
