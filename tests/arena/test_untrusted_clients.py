@@ -1,4 +1,4 @@
-"""What an untrusted client may try, against a server as a user starts it, with its default settings."""
+"""What an untrusted client may try, against a server with its default settings."""
 
 import asyncio
 import contextlib
