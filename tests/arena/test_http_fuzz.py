@@ -79,9 +79,9 @@ def test_every_route_answers_whatever_is_asked(arena: Arena) -> None:
 
 @pytest.mark.slow
 def test_every_route_answers_whatever_is_asked_at_length(arena: Arena) -> None:
-    seen = fuzz(arena, 100)
-    assert seen[200] > 200
-    assert seen[400] > 500
+    seen = fuzz(arena, 20)
+    assert seen[200] > 50
+    assert seen[400] > 100
 
 
 BODIES = {
