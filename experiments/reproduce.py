@@ -35,7 +35,7 @@ from experiments.report.page import write_report
 from experiments.report.verify import stores
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.evaluation.fingerprint import json_digest
+from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
 from gongzhu_jax.network.weights import load_weights
 
 STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -95,7 +95,8 @@ class Step:
     def identity(self, weights: str, source: str) -> str:
         """A digest of all that decides a result that is not a list of match records."""
         config = {k: v for k, v in asdict(self.settings).items() if k not in ("batch", "chunk")}
-        return json_digest([self.name, config, weights, source])
+        measuring = source_digest(Path(__file__).parent)
+        return json_digest([self.name, config, weights, source, measuring])
 
 
 def make_step(name: str, settings: ReproduceSettings) -> Step:

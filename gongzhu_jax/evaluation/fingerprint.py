@@ -57,12 +57,12 @@ def json_digest(value: Any, length: int = 20) -> str:
 
 
 @functools.cache
-def source_digest() -> str:
-    """A digest of the source of the packages that play."""
+def source_digest(package: Path = _PACKAGE) -> str:
+    """A digest of the source of a package; by default of those of ours that play."""
     content = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        if path.relative_to(_PACKAGE).parts[0] not in _NOT_PLAYING:
-            content.update(f"{path.relative_to(_PACKAGE)}\n".encode() + path.read_bytes())
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] not in _NOT_PLAYING:
+            content.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
     return content.hexdigest()[:20]
 
 

@@ -16,7 +16,7 @@ from gongzhu_jax.opponents import card_belief, opponent_model
 
 TABLES = (
     *(
-        "mixture={random:0,greed:0,policy:0,policy@onehot:0,raw:0,raw@five:0,if:1}",
+        "training.mixture={random:0,greed:0,policy:0,policy@onehot:0,raw:0,raw@five:0,if:1}",
         "held_out=random",
         "held_out_games=16",
         "training.games=16",
