@@ -25,7 +25,8 @@ def _high(key: jax.Array, view: PublicView) -> jax.Array:
 def _mixed(key: jax.Array, view: PublicView) -> jax.Array:
     """The highest or the lowest card, depending on all that a view says of the game."""
     low = jnp.min(jnp.where(legal_mask(view), CARDS, 99))
-    odd = (jnp.sum(view.plays, dtype=jnp.int32) + view.stage + view.seat) % 2 == 1
+    rest = (view.stage + view.seat).astype(jnp.int32)
+    odd = (jnp.sum(view.plays, dtype=jnp.int32) + rest) % 2 == 1
     return jnp.where(odd, _high(key, view), low)
 
 
