@@ -234,12 +234,11 @@ def test_a_shared_program_is_compiled_once(views, monkeypatch: pytest.MonkeyPatc
     traces = _count_calls(monkeypatch, tree_module, "play_action")
     key, position = jax.random.key(3), positions.take(views, 6)
     for beta in (0.0, 0.1):
-        player = _player(
-            "raw", **{"weights.beta": beta, "search.chunk": 17}
-        )  # a size that no other test has
+        # The chunk is of a size that no other test has.
+        player = _player("raw", **{"weights.beta": beta, "search.chunk": 17})
         card = player.act(position, key)
         decision = decision_of(player, position, key)
-        assert decision.card[0] == card == np.argmax(decision.q[0])
+        assert int(decision.card[0]) == int(card) == np.argmax(decision.q[0])
         del player
     assert len(traces) == 2  # the move and its explanation
 
