@@ -42,7 +42,8 @@ CONFIG = MixtureTrainingConfig(
 @pytest.fixture(scope="module")
 def games() -> MixtureGames:
     """Everybody always plays the highest legal card: who plays low has nothing higher."""
-    return play_mixture((0,), CONFIG.games, [high_player], [1.0], games_mesh())
+    mesh = games_mesh()
+    return jax.device_get(play_mixture((0,), CONFIG.games, [high_player], [1.0], mesh))
 
 
 def gain(params, games: MixtureGames) -> np.ndarray:

@@ -42,7 +42,7 @@ def redealt():
     def redeal(key, state, known):
         others = sampling.sample(key, known, REDEALS)
         again = jax.vmap(lambda holder: view(with_deal(known, holder), known.seat))(others)
-        return others != state.holder, again
+        return others != state.holder[None], again
 
     changed, again = redeal(jax.random.split(jax.random.key(0), len(STAGES)), states, known)
     assert np.asarray(changed).any(axis=2).mean() > 0.8  # really other deals
