@@ -16,8 +16,9 @@ from gongzhu_jax.players.scrofazero import decision_of
 def explain(player: Player, view: PublicView, key: jax.Array | None = None) -> dict[str, Any]:
     """What `player` thinks of the position of a view, the seat to move.
 
-    `candidates` are the legal cards with their Q (points for the team at the end) and its standard
-    error over scenarios, the best first, none where the play is forced; `scenarios` the hands that
+    `candidates` are the legal cards with their Q (points for the team at the end) and how far it is
+    below that of the card chosen (`regret`), with standard errors over scenarios, the best first,
+    none where the play is forced; `scenarios` the hands that
     were searched with their weights; `believed_owners` the probability of each seat to hold each
     point card that is not seen.
     """
@@ -37,11 +38,26 @@ def explain(player: Player, view: PublicView, key: jax.Array | None = None) -> d
 
 def _candidates(decision: Decision) -> list[dict[str, Any]]:
     q, error = decision.q[0], np.asarray(q_standard_error(decision))[0]
+    regret, regret_error = _regret(decision)
+    values = {"q": q, "standard_error": error, "regret": regret, "regret_error": regret_error}
     cards = sorted(np.flatnonzero(np.isfinite(q)).tolist(), key=lambda card: -q[card])
     return [
-        {"card": CARD_NAMES[card], "q": float(q[card]), "standard_error": float(error[card])}
+        {"card": CARD_NAMES[card], **{name: float(of[card]) for name, of in values.items()}}
         for card in cards
     ]
+
+
+def _regret(decision: Decision) -> tuple[np.ndarray, np.ndarray]:
+    """How far Q of each card, [52], is below Q of the card chosen, with its standard error. Cards
+    are compared scenario by scenario, so the luck of the scenarios counts for little."""
+    chosen, legal = int(decision.card[0]), np.isfinite(decision.q[0])
+    searched = np.isfinite(decision.scenario_q[0]) & legal
+    q = np.where(legal, decision.q[0], 0.0)
+    of_scenario = np.where(searched, decision.scenario_q[0], 0.0)
+    regret = np.where(legal, q[chosen] - q, 0.0)
+    below = of_scenario[:, [chosen]] - of_scenario
+    deviation = np.where(searched & searched[:, [chosen]], below - regret, 0.0)
+    return regret, np.sqrt(np.sum(np.square(decision.weight[0][:, None] * deviation), axis=0))
 
 
 def _scenarios(decision: Decision, seat: int) -> list[dict[str, Any]]:
