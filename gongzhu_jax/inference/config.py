@@ -4,6 +4,7 @@ Three settings are variants that the original program had beside the paper's: `w
 "clipped", `weights.regret` "suit", and `search.ucb_factor` 2.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,9 @@ from gongzhu_jax.search.config import SearchConfig
 CHUNK = 128
 """States per network batch: larger ones gain little on CPUs, and a single decision, with nine
 roots and some seventy slices, would mostly evaluate padding. Accelerators want more."""
+
+MOST_SCENARIOS = 65_536
+"""Scenarios of one decision: more would take gigabytes, and hours."""
 
 BELIEF = "belief"
 """The proposal whose density is also the belief in `weights.belief_power`."""
@@ -44,8 +48,10 @@ class ScenarioConfig:
     def __post_init__(self) -> None:
         _check_choice("proposal", self.proposal, PROPOSALS)
         _check_choice("stratum_weights", self.stratum_weights, ("equal", "exact"))
-        if self.draws < 1 or self.key_cards < 0 or not self.proposal_power >= 0:
+        if self.draws < 1 or self.key_cards < 0 or not 0 <= self.proposal_power < math.inf:
             raise ConfigError("draws must be at least 1, key_cards and proposal_power at least 0")
+        if self.drawn > MOST_SCENARIOS:
+            raise ConfigError(f"draws and candidates must be at most {MOST_SCENARIOS}")
         if self.candidates and self.candidates < self.draws:
             raise ConfigError(f"candidates must be 0 or at least draws, {self.draws}")
         if self.stratified and self.drawn < self.strata:
@@ -92,7 +98,7 @@ class WeightConfig:
         _check_choice("regret", self.regret, ("all", "suit"))
         _check_choice("slices", self.slices, ("important", "every"))
         _check_choice("inputs", self.inputs, ("averaged", "onehot"))
-        if not all(power >= 0 for power in (self.beta, self.rule_power, self.belief_power)):
+        if not all(0 <= x < math.inf for x in (self.beta, self.rule_power, self.belief_power)):
             raise ConfigError("beta, rule_power and belief_power must be >= 0")
         if not 2 <= self.min_rank <= 14 or self.chunk < 1:
             raise ConfigError("wanted: min_rank from 2 to 14, chunk >= 1")
