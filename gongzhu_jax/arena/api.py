@@ -125,12 +125,12 @@ def games(
     limit: PageSize = Limits.page,
 ) -> list[dict[str, Any]]:
     """Results of finished games: by id from `after` on or, with `newest`, back from `before`."""
-    found = (
+    rows = (
         arena.store.games.newest(player=player, match=match, before=before, limit=limit)
         if newest
         else arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
     )
-    return [result(row) for row in found]
+    return [result(row) for row in rows]
 
 
 @router.get("/games/{game_id}")

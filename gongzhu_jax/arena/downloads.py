@@ -39,8 +39,8 @@ def records_jsonl(
     limit: Count = Limits.download,
 ) -> StreamingResponse:
     """Finished games in the record format, one a line."""
-    found = arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
-    return _download((row["record"] + "\n" for row in found), "application/jsonl", "records.jsonl")
+    rows = arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
+    return _download((row["record"] + "\n" for row in rows), "application/jsonl", "records.jsonl")
 
 
 @router.get("/results.csv")
@@ -52,8 +52,8 @@ def results_csv(
     limit: Count = Limits.download,
 ) -> StreamingResponse:
     """Results of finished games as a table."""
-    found = arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
-    lines = _csv(RESULT_FIELDS, (_flat(result(row)) for row in found))
+    rows = arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
+    lines = _csv(RESULT_FIELDS, (_flat(result(row)) for row in rows))
     return _download(lines, "text/csv", "results.csv")
 
 
@@ -66,8 +66,8 @@ def results_json(
     limit: Count = Limits.download,
 ) -> StreamingResponse:
     """Results of finished games as one list."""
-    found = arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
-    return _download(_json_list(map(result, found)), "application/json", "results.json")
+    rows = arena.store.games.oldest(player=player, match=match, after=after, limit=limit)
+    return _download(_json_list(map(result, rows)), "application/json", "results.json")
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _count_wrong(http: str, ended: list[dict[str, Any]]) -> int:
         kept = [records.parse(line.decode()) for line in answer]
     with urllib.request.urlopen(f"{http}/api/results.json?after={first}", timeout=300) as answer:
         by_id = {row["game"]: row["scores"] for row in json.load(answer)}
-    wrong = sum(isinstance(found, Exception) for found in records.check_records(kept))
+    wrong = sum(isinstance(checked, Exception) for checked in records.check_records(kept))
     return wrong + sum(by_id.get(end["game"]) != end["scores"] for end in ended)
 
 
@@ -134,14 +134,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     keep_pauses_short()  # those of the bots would be counted as the server's
     load = run(options.address, options.tables, options.games)
-    found = load.summary()
+    summary = load.summary()
     print(
         f"{load.games} games at {options.tables} tables in {load.seconds:.1f} s; "
         f"{load.wrong} lost or wrong"
     )
     print(
-        f"play to next view: median {found['median_ms']} ms, p99 {found['p99_ms']} ms, "
-        f"most {found['most_ms']} ms"
+        f"play to next view: median {summary['median_ms']} ms, p99 {summary['p99_ms']} ms, "
+        f"most {summary['most_ms']} ms"
     )
     return int(load.wrong > 0)
 

@@ -177,9 +177,9 @@ class MatchRun:
 
     def _offered(self) -> int:
         """Games at a time that both programs take."""
-        found = [self._lobby.clients.programs.get(name) for name in self._match.seats[:2]]
+        programs = [self._lobby.clients.programs.get(name) for name in self._match.seats[:2]]
         return min(
-            [self._lobby.settings.limits.match_games, *(c.games_offered for c in found if c)]
+            [self._lobby.settings.limits.match_games, *(c.games_offered for c in programs if c)]
         )
 
     async def _wait_for_programs(self) -> None:

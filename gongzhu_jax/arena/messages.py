@@ -150,8 +150,8 @@ def parse(text: str | bytes) -> AnyMessage:
     try:
         return _ADAPTER.validate_json(text)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        raise ArenaError("malformed", first_error(found)) from None
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        raise ArenaError("malformed", first_error(errors)) from None
     except RecursionError:
         raise ArenaError("malformed", "nested too deeply") from None
 

@@ -65,6 +65,6 @@ def _is_letter_or_digit(letter: str) -> bool:
 
 
 def _alphabet(letter: str) -> str:
-    found = unicodedata.name(letter, "unknown").split()[0]
+    script = unicodedata.name(letter, "unknown").split()[0]
     japanese = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"}
-    return "EAST ASIAN" if found in japanese else found
+    return "EAST ASIAN" if script in japanese else script

@@ -21,7 +21,7 @@ async def get_table(
 ) -> dict[str, Any]:
     """One open table; a private one needs its invitation."""
     at = arena.lobby.find(table_id)
-    at.check_invitation(invitation)
+    at.rules.check_invitation(invitation)
     return at.summary()
 
 

@@ -58,8 +58,8 @@ class PeopleStore:
             db.execute(
                 "INSERT OR IGNORE INTO daily_deals (day, owners, seed) VALUES (?, ?, ?)", row
             )
-            found = db.execute("SELECT owners, seed FROM daily_deals WHERE day = ?", (day,))
-            kept = found.fetchone()
+            query = "SELECT owners, seed FROM daily_deals WHERE day = ?"
+            kept = db.execute(query, (day,)).fetchone()
             return json.loads(kept["owners"]), kept["seed"]
 
         return self._db.submit(work).result()

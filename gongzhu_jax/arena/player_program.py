@@ -104,8 +104,8 @@ class PlayerProgram:
             _settle(future, card)
 
     def _run(self, decisions: Sequence[Decision], size: int) -> list[int]:
-        found = self._programs[size](self.player.params, *_batch(decisions, size))
-        return np.asarray(found)[: len(decisions)].tolist()
+        cards = self._programs[size](self.player.params, *_batch(decisions, size))
+        return np.asarray(cards)[: len(decisions)].tolist()
 
 
 def _batch(decisions: Sequence[Decision], size: int) -> tuple[jax.Array, Any]:

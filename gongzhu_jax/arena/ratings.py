@@ -48,7 +48,9 @@ def pairings(matches: Iterable[dict[str, Any]]) -> list[Pairing]:
         first, second = sorted((match["first"], match["second"]))
         sign = 1 if match["first"] == first else -1
         margins[first, second] += [sign * margin for margin in match["margins"]]
-    return [Pairing(*pair, np.array(found)) for pair, found in sorted(margins.items()) if found]
+    return [
+        Pairing(*pair, np.array(of_pair)) for pair, of_pair in sorted(margins.items()) if of_pair
+    ]
 
 
 def rate(played: list[Pairing], own: Collection[str]) -> dict[str, tuple[float, float]]:

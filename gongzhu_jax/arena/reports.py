@@ -131,11 +131,11 @@ class Reports:
             if known is None:
                 return {**plain, "best": card, "loss": 0.0, "loss_error": 0.0, "q": {}}
             async with room:
-                found = await self._analyse(known)
+                opinion = await self._analyse(known)
             work.done += 1
-            lost = found["q"][card]
+            lost = opinion["q"][card]
             loss = {"loss": lost["regret"], "loss_error": lost["regret_error"]}
-            return {**plain, "best": found["card"], **loss, "q": found["q"]}
+            return {**plain, "best": opinion["card"], **loss, "q": opinion["q"]}
 
         return await asyncio.gather(*(move(*decision) for decision in decisions))
 
@@ -177,10 +177,10 @@ def worst(moves: list[dict[str, Any]]) -> list[int]:
 def _decisions(record: Record, seat: int) -> list[tuple[int, str, Position | None]]:
     """Stage and card of each move of a seat, and what it knew; None where it had no choice."""
     game = TableGame(record.deal, record.leader)
-    found = []
+    moves = []
     for stage, card in enumerate(record.plays):
         if game.mover == seat:
             choice = len(game.legal()) > 1
-            found.append((stage, CARD_NAMES[card], position(game) if choice else None))
+            moves.append((stage, CARD_NAMES[card], position(game) if choice else None))
         game.play(card)
-    return found
+    return moves

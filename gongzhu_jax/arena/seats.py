@@ -67,3 +67,19 @@ class TableRules:
     invitation: str | None = None  # needed to sit down or watch; such a table is not listed
     daily: str | None = None  # the day whose deal is played here
     animation_seconds: float = 0.0  # before the clock of a move starts, to show what was played
+
+    def check_invitation(self, invitation: str | None) -> None:
+        """`ArenaError` unless somebody with this invitation may sit down or watch."""
+        given = (invitation or "").encode("utf-8", "surrogatepass")
+        if self.invitation and not secrets.compare_digest(self.invitation.encode(), given):
+            raise ArenaError("forbidden", "this table is private: its invitation is needed")
+
+    def summary(self) -> dict[str, Any]:
+        """What anybody may know of the rules."""
+        return {
+            "seconds": self.move_seconds,
+            "private": self.invitation is not None,
+            "daily": self.daily,
+            "analysis": self.analysis,
+            "match": self.match,
+        }

@@ -74,7 +74,7 @@ class Session:
                 self._take_seat(self._create(message), message.seat, message.id)
             case messages.Sit():
                 at = lobby.find(message.table)
-                at.check_invitation(message.invitation)
+                at.rules.check_invitation(message.invitation)
                 self._take_seat(at, message.seat, message.id)
             case messages.Daily():
                 lobby.clients.check_seats(connection)
@@ -115,7 +115,7 @@ class Session:
                 self._people.table_list.subscribe(self._connection, on=message.on)
             case messages.Watch():
                 at = lobby.find(message.table)
-                at.check_invitation(message.invitation)
+                at.rules.check_invitation(message.invitation)
                 self._people.spectators.watch(self._connection, at, now)
             case messages.Unwatch():
                 self._people.spectators.unwatch(self._connection)

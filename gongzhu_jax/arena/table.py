@@ -5,7 +5,6 @@ steady clock, where it matters, changes the table, and returns the effects that 
 carry out in order. A request that is refused raises `ArenaError` and changes nothing.
 """
 
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,8 +52,6 @@ class Table:
     def phase(self) -> Phase:
         waits = self._phase is Phase.WAITING and self.preparing
         return Phase.PREPARING if waits else self._phase
-
-    # seats
 
     def sit(self, seat: int, name: str, now: float) -> tuple[str, list[Effect]]:
         """Takes a free seat; the token that owns it from now on."""
@@ -216,11 +213,7 @@ class Table:
             "phase": self.phase,
             "preparing": sorted(self.preparing),
             "seats": [place.summary() for place in self.seats],
-            "seconds": self.rules.move_seconds,
-            "private": self.rules.invitation is not None,
-            "daily": self.rules.daily,
-            "analysis": self.rules.analysis,
-            "match": self.rules.match,
+            **self.rules.summary(),
             "games": self.games_finished,
             "totals": self.totals,
         }
@@ -242,16 +235,6 @@ class Table:
         if game.mover != seat or game.stage != stage:
             raise ArenaError("turn", "only the move to come can be analysed, by its player")
         return game
-
-    def check_invitation(self, invitation: str | None) -> None:
-        """Whether somebody with this invitation may sit down or watch."""
-        wanted, given = self.rules.invitation, (invitation or "")
-        if wanted is not None and not secrets.compare_digest(
-            wanted.encode(), given.encode("utf-8", "surrogatepass")
-        ):
-            raise ArenaError("forbidden", "this table is private: its invitation is needed")
-
-    # inside
 
     def _check_open(self) -> None:
         if self._phase is Phase.CLOSED:
@@ -277,9 +260,9 @@ class Table:
         return [seat for seat, place in enumerate(self.seats) if place.token]
 
     def _all_ready(self) -> bool:
-        clients = [place for place in self.seats if place.token]
         full = not any(place.free for place in self.seats) and not self.preparing
-        return full and bool(clients) and all(place.ready for place in clients)
+        clients = self._clients()
+        return full and bool(clients) and all(self.seats[seat].ready for seat in clients)
 
     def _announce(self) -> Send:
         return Send(None, {"type": "table", **self.summary()}, essential=False)
@@ -287,8 +270,8 @@ class Table:
     def _view(self, seat: int, now: float) -> Send:
         assert self.game is not None
         turn = self._phase is Phase.PLAYING and self.game.mover == seat and not self.preparing
-        number, left = self.games_finished, self.remaining(now)
-        return view_message(self.id, number, self.game, seat, turn=turn, seconds=left)
+        left = self.remaining(now)
+        return view_message(self.id, self.games_finished, self.game, seat, turn=turn, seconds=left)
 
     def _next(self, now: float) -> list[Effect]:
         """Gets the next card: from a client, from one of our players, or by itself."""

@@ -33,15 +33,15 @@ def folder() -> Path:
 def summaries(but: tuple[str, ...] = ()) -> dict[str, str]:
     """Names of the experiments, without those in `but`, and the first sentence of each. They are
     read without importing them, since the extra may be missing."""
-    found = {}
+    titles = {}
     for path in sorted((folder() / "experiments").glob("*.py")):
         tree = ast.parse(path.read_text())
         names = {name.id for node in tree.body for name in _bound(node)}
         names |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         said = ast.get_docstring(tree)
         if "main" in names and said and path.stem not in but:
-            found[path.stem] = said.splitlines()[0].split("`")[0].rstrip(" .:?")
-    return found
+            titles[path.stem] = said.splitlines()[0].split("`")[0].rstrip(" .:?")
+    return titles
 
 
 def _bound(node: ast.stmt) -> list[ast.Name]:

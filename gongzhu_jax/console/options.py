@@ -32,11 +32,11 @@ class Option(NamedTuple):
 def field_comments(kind: type) -> dict[str, str]:
     """What is written at each field of a dataclass: at the end of its line, in lines of comment
     above it, or in a string below it. Fields of base classes are included."""
-    found: dict[str, str] = {}
+    explained: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if is_dataclass(base):
-            found |= _comments_in(textwrap.dedent(inspect.getsource(base)))
-    return found
+            explained |= _comments_in(textwrap.dedent(inspect.getsource(base)))
+    return explained
 
 
 def _comments_in(source: str) -> dict[str, str]:
@@ -46,7 +46,7 @@ def _comments_in(source: str) -> dict[str, str]:
         number for number, token in comments.items() if not token.line[: token.start[1]].strip()
     }
     body: list[ast.stmt] = ast.parse(source).body[0].body  # ty: ignore[missing-attribute]
-    found = {}
+    explained = {}
     for field, after in zip(body, [*body[1:], None], strict=True):
         if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
             continue
@@ -58,8 +58,8 @@ def _comments_in(source: str) -> dict[str, str]:
         below = after.value if isinstance(after, ast.Expr) else None
         if isinstance(below, ast.Constant) and isinstance(below.value, str):
             text = " ".join([text, *below.value.split()]).strip()
-        found[field.target.id] = text
-    return found
+        explained[field.target.id] = text
+    return explained
 
 
 def config_options(config: Any, prefix: str = "") -> Iterator[Option]:
