@@ -46,7 +46,7 @@ def in_words(seconds: float) -> str:
 def note(text: str) -> None:
     """A line for the person who waits, above the bars if there are any."""
     console = _displays[-1].console if _displays else Console(stderr=True)
-    console.print(text, highlight=False, soft_wrap=True)
+    console.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 @contextmanager

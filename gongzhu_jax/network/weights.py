@@ -37,7 +37,7 @@ class NetworkKind:
     """A kind of network of which one is shipped with the package."""
 
     name: str  # the kind recorded in the headers of its weights files
-    shipped: Path  # the weights file that comes with the package
+    shipped: Path  # the weights file that comes with the package, once there is one
     config_type: type
     init: Callable[[jax.Array, Any], Params]  # (key, config) -> untrained parameters
     description: str  # one line for the model card
@@ -73,6 +73,8 @@ def load_weights(
         such as `runs/train/last/100`, or a weights file. None: the shipped weights.
     """
     path = kind.shipped if checkpoint is None else Path(checkpoint)
+    if checkpoint is None and not path.is_file():
+        raise CheckpointError(f"no {kind.name} is shipped yet: give a run or a weights file")
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, kind.name)
         return configured(kind.config_type, fields, path), params

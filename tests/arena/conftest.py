@@ -25,7 +25,7 @@ def page_arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from experiments.common.provenance import ROOT
-from experiments.common.results import PLACES, RECORDS, Workplace
+from experiments.common.results import RECORDS, Workplace
 from experiments.compare import Pairing, difference
 from experiments.report import docs
 from gongzhu_jax.evaluation.deal_sets import choose_deals
@@ -81,10 +81,11 @@ def test_views_are_what_the_records_say() -> None:
 
 
 @pytest.mark.usefixtures("committed")
+@pytest.mark.usefixtures("committed")
 def test_pages_are_what_the_results_say() -> None:
     marked = set()
     for name in docs.PAGES:
-        page = (PLACES.pictures / name).read_text()
+        page = (ROOT / "docs" / name).read_text()
         marked |= set(re.findall(r"<!-- begin (\S+) -->", page))
         assert docs.regenerate(page) == page
     assert marked == set(docs.SECTIONS)

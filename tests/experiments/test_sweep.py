@@ -100,7 +100,7 @@ def test_stopped_sweep_goes_on(places: Path, monkeypatch, capsys) -> None:
 
 def test_bad_settings(places: Path, capsys) -> None:
     def error(*words: str) -> str:
-        assert sweep.main([*words, *PLAY]) == 2
+        assert sweep.main([*PLAY, *words]) == 2
         return capsys.readouterr().err.strip().splitlines()[-1]
 
     raw = "player=raw"

@@ -17,7 +17,7 @@ TINY = {"batches": (1, 16), "repeats": 1, "seconds": 0.001, "pgx_games": ()}
 def test_env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     assert throughput.main(["env"], **TINY) == 0
     assert "gongzhu_jax" in capsys.readouterr().out
-    text = (tmp_path / "speed_env.json").read_text()
+    text = (tmp_path / "runs" / "throughput_env.json").read_text()
     kept = json.loads(text)
     assert set(kept) == {
         *("name", "command", "config", "seed", "commit", "clean", "source", "date", "machine"),
