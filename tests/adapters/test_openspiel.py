@@ -15,7 +15,7 @@ from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.adapters.openspiel_bots import IsmctsConfig, PlayerBot, Resampler, ismcts_bot
 from gongzhu_jax.adapters.openspiel_game import state_of
 from gongzhu_jax.adapters.openspiel_player import from_step
-from gongzhu_jax.errors import DealError, PlayerError
+from gongzhu_jax.errors import ConfigError, DealError, PlayerError
 from gongzhu_jax.evaluation import play_match, random_deals
 from gongzhu_jax.game.host_game import HostGame
 from gongzhu_jax.game.view import legal_mask
@@ -63,7 +63,7 @@ def test_deal(game) -> None:
         assert sum(chance for _, chance in outcomes) == pytest.approx(1)
         card = outcomes[number * 7 % len(outcomes)][0]
         state.apply_action(card)
-        assert card in state.seating.hands[number % 4]
+        assert card in state.table.hands[number % 4]
     assert state.current_player() == 2
 
 
@@ -142,13 +142,13 @@ def test_resampler_hides_the_truth(game) -> None:
     deals = np.asarray(draw(jax.random.key(0), state.view(seat)))
     resample = Resampler(lambda state, player: deals)
     worlds = [resample(state, seat) for _ in range(7)]
-    truth = state.seating.hands
+    truth = state.table.hands
     for number, world in enumerate(worlds):
         expected = [np.flatnonzero(deals[number % 5] == s).tolist() for s in range(4)]
-        assert world.seating.hands == expected
+        assert world.table.hands == expected
         assert world.information_state_string(seat) == state.information_state_string(seat)
         assert world.history()[:52] != state.history()[:52]
-        assert world.seating.hands != truth
+        assert world.table.hands != truth
     assert len({tuple(world.history()) for world in worlds}) == 1
     # Another position: other deals.
     state.apply_action(state.legal_actions()[0])
@@ -223,7 +223,7 @@ def test_each_decision_is_made_once() -> None:
 
     def step(seed, state, deals):
         asked.append(seed)
-        assert state.seating.hands == [np.flatnonzero(deals[0] == s).tolist() for s in range(4)]
+        assert state.table.hands == [np.flatnonzero(deals[0] == s).tolist() for s in range(4)]
         return state.legal_actions()[-1]
 
     player = from_step("highest", None, step, 2)
@@ -259,7 +259,7 @@ def test_options() -> None:
     ],
 )
 def test_bad_options(options, reason) -> None:
-    with pytest.raises(PlayerError, match=reason):
+    with pytest.raises((PlayerError, ConfigError), match=reason):
         players.make("openspiel-ismcts", **options)
 
 

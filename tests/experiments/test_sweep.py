@@ -31,7 +31,7 @@ def simple_players(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Players that compile fast and differ by their options."""
 
     def simple(name: str, **options: Any) -> players.Player:
-        chosen = high_player if options.get("beta") else mixed_player
+        chosen = high_player if options.get("weights", {}).get("beta") else mixed_player
         chosen = random_player if name == "greed" else chosen
         return replace(chosen, name=name, config=sorted(options.items()))
 
@@ -45,15 +45,15 @@ def test_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> N
     assert sweep.main(["-m", *GRID, folder, "name=grid", *PLAY]) == 0
     rows = json.loads((tmp_path / "grid" / "table.json").read_text())
     assert [(row["weights.beta"], row["search.per_legal"]) for row in rows] == [
-        *((0, 1), (0, 2), (0.1, 1), (0.1, 2))
+        *((0, 1), (0.1, 1), (0, 2), (0.1, 2))
     ]
     deals = standard_deals("development", 4)
     plain = play_match(mixed_player, random_player, deals, batch=4)
     high = play_match(high_player, random_player, deals, batch=4)
-    means = [plain.mean, plain.mean, high.mean, high.mean]
+    means = [plain.mean, high.mean, plain.mean, high.mean]
     assert [row["mean"] for row in rows] == pytest.approx(means)
     over = high.mean - plain.mean
-    assert [row["over_first"] for row in rows] == pytest.approx([0, 0, over, over])
+    assert [row["over_first"] for row in rows] == pytest.approx([0, over, 0, over])
     with (tmp_path / "grid" / "table.csv").open() as file:
         assert [float(row["mean"]) for row in csv.DictReader(file)] == pytest.approx(means)
     for picture in ("lines.png", "heat.png"):
@@ -101,11 +101,12 @@ def test_bad_settings(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -
         (line,) = capsys.readouterr().err.splitlines()
         return line
 
-    assert "has no option 'betta'" in error("-m", "inference.betta=0,1", "checkpoint=null")
+    assert "has no option 'weights.betta'" in error("-m", "weights.betta=0,1", "checkpoint=null")
+    assert "unknown setting 'weight'" in error("-m", "weight.beta=0,1", "checkpoint=null")
     assert "cannot read weights" in error("-m", "scenarios.draws=2,3")
     assert "unknown setting 'beta'" in error("-m", "beta=0,1")
     assert "set must be one of" in error("-m", "scenarios.draws=2,3", "set=some")
-    assert "only inference, search, greed" in error("-m", "deals=2,3", "checkpoint=null")
+    assert "only scenarios, weights, search, greed" in error("-m", "deals=2,3", "checkpoint=null")
     assert "epochz" in error("-m", "training.epochz=2,3", "checkpoint=null")
     assert "1 epoch" in error("-m", "training.epochs=0,-1", "checkpoint=null")
     assert "at least 1" in error("-m", "scenarios.draws=2,3", "deals=0", "checkpoint=null")

@@ -139,7 +139,7 @@ def simple_players(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Searching players replaced by ones that compile fast, differing by their options."""
 
     def simple(name: str, **options: Any) -> players.Player:
-        chosen = high_player if options.get("weights") == "iec" else mixed_player
+        chosen = high_player if options.get("weights.rule") == "iec" else mixed_player
         chosen = random_player if name == "greed" else chosen
         return replace(chosen, name=name, config=sorted(options.items()))
 
@@ -248,8 +248,8 @@ def test_belief_quality(tmp_path: Path, weights: Path) -> None:
     assert picture.stat().st_size > 5000
     result = json.loads(out.read_text())["result"]
     names = ["uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"]
-    names += ["belief-opponent-model, power 0.7", "opponent-model"]
-    names += ["iec 0.05, every", "iec 0.05, important"]
+    names += ["belief-opponent-model, power 0.7", "iec 0.05, every", "iec 0.05, important"]
+    names += ["opponent-model"]
     assert [row["weights"] for row in result["rows"]] == names * len(belief_quality.PARTS)
     for row in result["rows"]:
         assert 1 / 6 <= row["effective_share"] <= 1 + 1e-5
