@@ -52,8 +52,8 @@ def gain(params, games: MixtureGames) -> np.ndarray:
     believed, uniform, unseen = jax.jit(lambda p, t: nll(p, t, stages, CONFIG.network))(
         params, games
     )
-    stages = np.asarray(stages)
-    assert np.all(np.asarray(unseen) == 52 - stages - (51 - stages) // 4 - 1)
+    then = np.asarray(stages)
+    assert np.all(np.asarray(unseen) == 52 - then - (51 - then) // 4 - 1)
     return np.asarray(uniform - believed)
 
 
