@@ -57,6 +57,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "curve_simulations": ("sweep", ("grid=simulations",)),
     "curve_scenarios": ("sweep", ("grid=scenarios",)),
     "belief_quality": ("belief_quality", ()),
+    "value_bias": ("value_bias", ()),
     "topologies": ("paper/topologies", ()),  # last: the slowest, and it trains its own weights
 }
 
