@@ -14,6 +14,7 @@ from typing import Any
 
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
+from experiments.report.arena import arena_tables
 from experiments.report.markdown import markdown, markdown_table, pictures
 from experiments.report.readme import first_table
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
@@ -118,14 +119,8 @@ def arena_load() -> str:
     document = read_result(PLACES.results / "arena_load.json")
     if document is None:
         return TO_BE_RUN
-    result = document["result"]
-    names = ["games", "lost_or_wrong", "plays_per_second", "median_ms", "p99_ms", "most_ms"]
-    titles = [name.replace("_", " ") for name in names]
-    lines = [["round", *titles, "memory of the server, MB"]]
-    for number, row in enumerate(result["rounds"], start=1):
-        lines.append([str(number), *(f"{row[name]:g}" for name in names), f"{row['memory_mb']:g}"])
-    lines.append(["all", *(f"{result[name]:g}" for name in names), ""])
-    return f"{markdown(lines)}\n\n{source(document)}"
+    shown = "\n\n".join(markdown(table.lines) for table in arena_tables(document["result"]))
+    return f"{shown}\n\n{source(document)}"
 
 
 def deal_sets() -> str:

@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from experiments.common.blocks import deviation_of, figure, mean_of, with_errors
 from experiments.paper import published
 from experiments.paper.published import PaperNumber, known_reason, paper_numbers, paper_rows
+from experiments.report.arena import arena_tables
 from experiments.report.figures import Figure, Line, Section, Table, disagreements
 from experiments.report.value_bias import tables_and_remarks as value_bias_tables
 from gongzhu_jax.evaluation.stats import estimate
@@ -304,6 +305,12 @@ def value_bias(result: Result) -> Section:
     return _section("value_bias", tables, pictures=pictures, remarks=remarks)
 
 
+def arena_load(result: Result) -> Section:
+    return Section(
+        "The arena under load", "Times from a play to the next view.", arena_tables(result)
+    )
+
+
 MEASURED: Mapping[str, Callable[[Result], Section]] = {
     "card_statistics": card_statistics,
     "card_values": card_values,
@@ -313,6 +320,7 @@ MEASURED: Mapping[str, Callable[[Result], Section]] = {
     "input_figures": input_figures,
     "belief_quality": belief_quality,
     "value_bias": value_bias,
+    "arena_load": arena_load,
 }
 
 

@@ -13,6 +13,7 @@ from experiments.common.provenance import ROOT
 from experiments.common.results import RECORDS, Workplace
 from experiments.compare import Pairing, difference
 from experiments.report import docs
+from experiments.report.sections import section_of
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.evaluation.match_records import MatchStore, read_record
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
@@ -145,3 +146,17 @@ def test_one_altered_margin_is_noticed(places: Path) -> None:
     path.write_text(json.dumps(content))
     with pytest.raises(AssertionError):
         check_views(places / "results")
+
+
+def test_the_arena_under_load_has_its_tables() -> None:
+    row = {"games": 4, "lost_or_wrong": 0, "plays_per_second": 9.5, "memory_mb": 300.5}
+    row |= {"median_ms": 2.0, "p99_ms": 3.0, "most_ms": 4.0}
+    people = {"tables": 2, "player": "greed", "answers_per_second": 1.5}
+    people |= {"median_seconds": 0.2, "p99_seconds": 0.3, "most_seconds": 0.4}
+    whole = {name: value for name, value in row.items() if name != "memory_mb"}
+    section = section_of("arena_load", {"rounds": [row], **whole, "people": people})
+    bots, persons = (table.lines for table in section.tables)
+    assert bots[1] == ["1", "4", "0", "9.5", "2", "3", "4", "300.5"]
+    assert bots[2] == ["all", "4", "0", "9.5", "2", "3", "4", ""]
+    assert persons[1] == ["greed", "2", "1.5", "0.2", "0.3", "0.4"]
+    assert len(section_of("arena_load", {"rounds": [row], **whole}).tables) == 1
