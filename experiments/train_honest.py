@@ -37,6 +37,7 @@ class TrainHonestSettings:
     seed: int
     draws: int
     keep_games: bool
+    opponents: dict[str, float] = field(default_factory=dict)
     network: NetworkConfig = field(default_factory=NetworkConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
@@ -71,9 +72,13 @@ def main(settings: TrainHonestSettings, line: str) -> int:
         learner=settings.learner,
         start=digest(params),
     )
-    config = HonestTrainingConfig(training, inference, digest(belief_params))
-    compiled = compile_epoch(config, mesh)
-    frozen = jax.device_put(Frozen(params, belief_params), runtime.on_all(mesh))
+    config = HonestTrainingConfig(training, inference, digest(belief_params), settings.opponents)
+    made = [_opponent(name, settings) for name in settings.opponents]
+    compiled = compile_epoch(config, mesh, [player.act_batch for player in made])
+    # The policy that is kept is the shipped one's, wherever the values start from.
+    policy = weights.load_weights()[1]
+    frozen = Frozen(policy, belief_params, [player.params for player in made])
+    frozen = jax.device_put(frozen, runtime.on_all(mesh))
 
     def run_epoch(state: Any):
         epoch = int(state.epoch) + 1
@@ -115,6 +120,15 @@ def main(settings: TrainHonestSettings, line: str) -> int:
     return DONE
 
 
+def _opponent(name: str, settings: TrainHonestSettings) -> Any:
+    """`old` is an honest player with the network that is shipped."""
+    if name != "old":
+        return players.make(name)
+    return players.make(
+        "scrofa-strong", draws=settings.draws, candidates=0, weights="belief", chunk=256
+    )
+
+
 def _keep(path: Path, played: Any) -> None:
     """Games and Q of an epoch, for networks that learn from them later."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,6 +142,7 @@ def _keep(path: Path, played: Any) -> None:
         leaders=np.asarray(state.leaders),
         taken_by=np.asarray(state.taken_by),
         random=np.asarray(played.random),
+        honest=np.asarray(played.honest),
         mask=np.packbits(mask, axis=-1),
         q=q[mask],
     )

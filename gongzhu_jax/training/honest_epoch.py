@@ -1,12 +1,13 @@
 """One epoch of learning values of honest play: games on every device, then learning from them."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import struct
 from jax.sharding import Mesh, PartitionSpec
 
@@ -31,6 +32,7 @@ class HonestTrainingConfig:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     inference: InferenceConfig = field(default_factory=InferenceConfig)
     belief: str = ""  # digest of the belief that the players draw scenarios by
+    opponents: Mapping[str, float] = field(default_factory=dict)  # share of tables against others
 
     @property
     def epochs(self) -> int:
@@ -42,6 +44,7 @@ class Frozen(struct.PyTreeNode):
 
     policy: Params  # whose policy head the learner keeps
     belief: Params
+    others: Any = ()  # parameters of the other players at the tables
 
 
 class HonestState(struct.PyTreeNode):
@@ -65,7 +68,7 @@ def init_state(config: HonestTrainingConfig, mesh: Mesh, params: Params) -> Hone
 
 
 def compile_epoch(
-    config: HonestTrainingConfig, mesh: Mesh
+    config: HonestTrainingConfig, mesh: Mesh, acts: Sequence[Callable] = ()
 ) -> Callable[[HonestState, Frozen], tuple[HonestState, LossParts, HonestGames]]:
     training = config.training
     network = make(training.network)
@@ -75,20 +78,38 @@ def compile_epoch(
         average: Params, frozen: Frozen, key, games
     ) -> tuple[Positions, HonestGames]:
         params = make_params(average, config.inference, frozen.belief)
+        ends = np.cumsum([0.0, *config.opponents.values()])
+        # Evenly spread over the games: the share of each opponent is exact.
+        place = ((games * 0.6180339887) % 1.0)[:, None] - ends[None, :]
+        kind = jnp.where(place[:, -1] >= 0, 0, jnp.sum(place[:, :-1] >= 0, axis=1))
+        even = jnp.arange(4) % 2 == (games // 2 % 2)[:, None]
+        seats = jnp.where(even, kind[:, None], 0).astype(jnp.int8)
         played = play_honest_games(
-            params, key, games, network, config.inference, training.selfplay.exploration
+            params,
+            key,
+            games,
+            network,
+            config.inference,
+            training.selfplay.exploration,
+            seats,
+            list(zip(acts, frozen.others, strict=True)),
         )
         lone = config.inference.search.lone_transformer
 
-        def positions(game: env.GameState) -> Positions:
+        def positions(item) -> Positions:
+            game, honest = item
             value = lambda params, states: policy_value(params, states)[1]  # noqa: E731
-            path, target = honest_targets(average, game, value, training.selfplay.td_lambda, lone)
+            path, target, learnt = honest_targets(
+                average, game, honest, value, training.selfplay.td_lambda, lone
+            )
             logits, _ = policy_value(frozen.policy, path)
             legal = jax.vmap(env.legal_mask)(path)
             policy = jax.nn.softmax(jnp.where(legal, logits, -jnp.inf))
+            # What is not learnt counts as the network has it, which teaches nothing.
+            target = jnp.where(learnt, target, jnp.nan)
             return Positions(path, policy, target, jnp.sum(legal, axis=1) > 1)
 
-        positions = jax.lax.map(positions, played.state, batch_size=16)
+        positions = jax.lax.map(positions, (played.state, played.honest), batch_size=16)
         return positions, played.replace(evaluated=jax.lax.psum(played.evaluated, GAMES))
 
     one, split = PartitionSpec(), PartitionSpec(GAMES)
@@ -96,7 +117,7 @@ def compile_epoch(
         play_on_device,
         mesh=mesh,
         in_specs=(one, one, one, split),
-        out_specs=(split, HonestGames(split, split, split, one)),  # ty: ignore
+        out_specs=(split, HonestGames(split, split, split, split, one)),  # ty: ignore
         check_vma=False,
     )
 

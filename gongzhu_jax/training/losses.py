@@ -35,7 +35,11 @@ def value_error(
     target: jax.Array, value: jax.Array, kind: str, axis: str | None = None
 ) -> jax.Array:
     """Error in points over a minibatch, [M]: mean absolute, or root mean square."""
-    error = value - target
+    # A target that is not a number is none: such a position teaches no value.
+    known = ~jnp.isnan(target)
+    share = _mean(known.astype(jnp.float32), axis)
+    error = jnp.where(known, value - jnp.where(known, target, 0.0), 0.0) / share
+    error *= jnp.sqrt(share) if kind == "rmse" else 1.0
     if kind == "absolute":
         return _mean(jnp.abs(error), axis)
     # The gradient at zero error is finite.
