@@ -29,11 +29,11 @@ import numpy as np
 
 from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_belief
 from experiments.common.positions import final_states
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
-from experiments.report.belief import plot_belief
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, unseen_mask, view

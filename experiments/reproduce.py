@@ -32,10 +32,11 @@ from experiments.common.settings import KeptSettings
 from experiments.paper.training_curve import SHIPPED, games_of
 from experiments.report.docs import rewrite_pages
 from experiments.report.page import write_report
-from experiments.report.verify import stores
+from experiments.report.verify import Verification
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
+from gongzhu_jax.evaluation.match_records import MatchStore
 from gongzhu_jax.network.weights import load_weights
 
 STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -111,10 +112,9 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
         "allow_changes": settings.allow_changes,
         **settings.steps[name],
     }
-    if settings.checkpoint is not None and "checkpoint" in known:
-        changes["checkpoint"] = settings.checkpoint
-    elif settings.checkpoint is not None and "checkpoints" in known:
-        changes["checkpoints"] = [settings.checkpoint]
+    own = {"checkpoint": settings.checkpoint, "checkpoints": [settings.checkpoint]}
+    if settings.checkpoint is not None:
+        changes |= {key: value for key, value in own.items() if key in known}
     try:
         chosen = compose(config, arguments)
         chosen.merge_with(changes)
@@ -156,30 +156,23 @@ def main(settings: ReproduceSettings, line: str) -> int:
     steps = [make_step(name, settings) for name in settings.chosen]
     folder = PLACES.runs / "reproduce" / f"{settings.name}-{weights[:8]}"
     Workplace(line, settings.publish, settings.allow_changes).check()
+    clock = Clock({step.name: 60 * settings.minutes.get(step.name, 1.0) for step in steps})
     try:
-        run_steps(steps, settings, folder, line, weights)
+        with progress(f"reproduce, scale {settings.name}", clock.left) as advance:
+            for number, step in enumerate(steps):
+                advance(number, len(steps))
+                note(f"{number + 1}/{len(steps)} {step.name}, {in_words(clock.left())} left")
+                clock.start(step.name)
+                # A report that verifies the published records must not read them.
+                options = (settings.publish, settings.allow_changes)
+                run_step(step, Workplace(line, *options, reuse_published=False), folder, weights)
+                clock.stop()
     finally:
         if settings.publish:
             rewrite_pages()
         for path in report(settings, folder, line, weights):
             note(f"report in {os.path.relpath(path)}")
     return DONE
-
-
-def run_steps(
-    steps: list[Step], settings: ReproduceSettings, folder: Path, line: str, weights: str
-) -> None:
-    """Runs what is not finished."""
-    clock = Clock({step.name: 60 * settings.minutes.get(step.name, 1.0) for step in steps})
-    with progress(f"reproduce, scale {settings.name}", clock.left) as advance:
-        for number, step in enumerate(steps):
-            advance(number, len(steps))
-            note(f"{number + 1}/{len(steps)} {step.name}, {in_words(clock.left())} left")
-            clock.start(step.name)
-            run_step(
-                step, Workplace(line, settings.publish, settings.allow_changes), folder, weights
-            )
-            clock.stop()
 
 
 def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
@@ -191,10 +184,7 @@ def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
     if kept is not None and kept["result"].get("identity") == identity:
         note(f"{step.name}: finished already, by commit {kept['commit'][:10]}")
         return
-    takes_recorder = "recorder" in inspect.signature(step.run).parameters
-    # A report that verifies the published records must not read them.
-    more = {"recorder": work.recorder(reuse_published=False)} if takes_recorder else {}
-    result = step.run(step.settings, work, **more)
+    result = step.run(step.settings, work)
     place.mkdir(parents=True, exist_ok=True)
     if step.draw is not None:
         step.draw(result, pictures)
@@ -217,7 +207,8 @@ def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -
         "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}",
         "software": f"Python {machine['python']}, jax {machine['jax']}, {machine['devices']}",
     }
-    verification = stores(PLACES.results / RECORDS, PLACES.runs / RECORDS)
+    stores = (MatchStore(folder / RECORDS) for folder in (PLACES.results, PLACES.runs))
+    verification = Verification(*stores)
     return write_report(PLACES.runs / settings.report, folder, documents, facts, verification)
 
 

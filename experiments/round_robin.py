@@ -18,10 +18,10 @@ import numpy as np
 from experiments.common.cli import Result, experiment
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
-from experiments.compare import Pairing, play_all
+from experiments.compare import as_rows, play_all
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import intransitivity, intransitivity_sd
-from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
+from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.players.labels import check_labels, make_labelled
 
 
@@ -38,10 +38,6 @@ class RoundRobinSettings(PlaySettings):
             raise ConfigError(f"a round robin needs at least two players, not {len(self.players)}")
 
 
-def row_name(first: str, second: str) -> str:
-    return f"{first} over {second}"
-
-
 def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
     """The paper's intransitivity of all pairs of three or more players."""
     if len(names) < 3:
@@ -49,7 +45,7 @@ def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
     deals = len(next(iter(records.values())).margins)
     margins = np.zeros((len(names), len(names), deals))
     for (i, one), (j, other) in combinations(enumerate(names), 2):
-        margins[j, i] = records[row_name(other, one)].margins
+        margins[j, i] = records[f"{other} over {one}"].margins
         margins[i, j] = -margins[j, i]
     return {
         "epsilon": float(intransitivity(margins.mean(axis=-1))),
@@ -57,21 +53,14 @@ def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
     }
 
 
-def run(settings: RoundRobinSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+def run(settings: RoundRobinSettings, work: Workplace) -> Result:
     shared = {"checkpoint": settings.checkpoint}
     made = {label: make_labelled(label, settings.options, shared) for label in settings.players}
     # Players are listed from the weakest, and the stronger one of a pair comes first.
-    pairings = [
-        Pairing(row_name(other, one), made[other], made[one], settings.deals)
-        for one, other in combinations(made, 2)
-    ]
-    records = play_all(pairings, settings, recorder or work.recorder())
-    return {
-        "rows": {name: record.summary() for name, record in records.items()},
-        "differences": {},
-        "players": settings.players,
-        **epsilon(settings.players, records),
-    }
+    pairs = [(other, one) for one, other in combinations(made, 2)]
+    matches = {f"{a} over {b}": (made[a], made[b]) for a, b in pairs}
+    records = play_all(matches, settings, work)
+    return {**as_rows(records), "players": settings.players, **epsilon(settings.players, records)}
 
 
 main = experiment("round_robin", RoundRobinSettings, run)

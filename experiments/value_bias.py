@@ -15,17 +15,18 @@ with the best value wins over the mean of all legal cards, by what happened.
 
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_value_bias
 from experiments.common.positions import STAGES, visit_once
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
-from experiments.report.value_bias import plot_value_bias
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deals import Deals
 from gongzhu_jax.evaluation.games import play_games
@@ -186,8 +187,11 @@ def run(settings: ValueBiasSettings, work: Workplace) -> Result:
     return {"player": settings.player, "opponents": by_opponent}
 
 
-main = experiment("value_bias", ValueBiasSettings, run, plot_value_bias)
+def draw(result: Result, folder: Path) -> None:
+    plot_value_bias(result, folder / "value_bias.png")
 
+
+main = experiment("value_bias", ValueBiasSettings, run, draw)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,5 +1,6 @@
 """Keeping results. Commands write to runs/; what is published goes to results/ and docs/."""
 
+import functools
 import json
 import os
 import time
@@ -35,9 +36,16 @@ PLACES = Places()
 class Workplace:
     """Where one command puts its results, and who it says made them."""
 
-    def __init__(self, command: str, publish: bool = False, allow_changes: bool = False):
+    def __init__(
+        self,
+        command: str,
+        publish: bool = False,
+        allow_changes: bool = False,
+        reuse_published: bool = True,
+    ):
+        """`reuse_published` is for all but a report that verifies the published records."""
         self.command, self.publish, self.allow_changes = command, publish, allow_changes
-        self.runs = PLACES.runs
+        self.runs, self.reuse_published = PLACES.runs, reuse_published
         self.provenance = provenance(command)
         self._started = time.monotonic()
 
@@ -49,14 +57,14 @@ class Workplace:
     def pictures(self) -> Path:
         return PLACES.pictures if self.publish else self.runs
 
-    def recorder(self, reuse_published: bool = True) -> Recorder:
-        """Plays matches that are not on record. What the published records say is used too, but
-        for a report that verifies them."""
+    @functools.cached_property
+    def recorder(self) -> Recorder:
+        """Plays matches that are not on record."""
         mine, published = self.runs / RECORDS, PLACES.results / RECORDS
         if self.publish:
             store = MatchStore(published, mine, only_clean=not self.allow_changes)
         else:
-            store = MatchStore(mine, *([published] if reuse_published else []))
+            store = MatchStore(mine, *([published] if self.reuse_published else []))
         fingerprints = Fingerprints(self.runs / "fingerprints.json")
         return Recorder(store, fingerprints, self.provenance, note, interrupts.received)
 
