@@ -24,8 +24,7 @@ from experiments.common.settings import check_folder
 from gongzhu_jax import players
 from gongzhu_jax.console.position import read_position
 from gongzhu_jax.files import write_whole
-from gongzhu_jax.game import PublicView, render
-from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.game import render
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +34,6 @@ class AnalyseSettings:
     options: dict[str, Any] = field(default_factory=dict)
     seed: int  # of the player's choices
     output: str
-
-
-def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
-    """All that `player` thinks of a position, as plain types."""
-    explanation = players.explain(player, position, jax.random.key(seed))
-    return {**explanation, "config": asdict(player.config)}
 
 
 def with_file(arguments: Sequence[str]) -> list[str]:
@@ -57,20 +50,17 @@ def main(settings: AnalyseSettings, line: str) -> int:
     check_folder(output.parent, "output")
     position = read_position(settings.file)
     player = players.make(settings.player, **settings.options)
-    analysis = analyse(player, position, settings.seed)
+    explanation = players.explain(player, position, jax.random.key(settings.seed))
+    analysis: dict[str, Any] = {**explanation, "config": asdict(player.config)}
     console = Console()
     console.print(render(position), highlight=False)
     print_table("candidates: points for my team at the end", as_lines(analysis["candidates"]))
     print_table("scenarios", as_lines(analysis["scenarios"]))
-    print_table(
-        "believed owners of unseen point cards",
-        as_lines(
-            [
-                {"card": card, **{f"seat {i}": share for i, share in enumerate(shares)}}
-                for card, shares in analysis["believed_owners"].items()
-            ]
-        ),
-    )
+    owners = [
+        {"card": card, **{f"seat {seat}": share for seat, share in enumerate(shares)}}
+        for card, shares in analysis["believed_owners"].items()
+    ]
+    print_table("believed owners of unseen point cards", as_lines(owners))
     size, count = analysis["effective_sample_size"], len(analysis["scenarios"])
     console.print(f"effective sample size {size:.2f} of {count}; plays {analysis['card']}")
     text = json.dumps({"command": line, "seed": settings.seed, **analysis}, indent=1)

@@ -52,32 +52,32 @@ def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
         serve(Path(folder) / "arena.sqlite", *options, *load.SERVER_OPTIONS) as server,
     ):
         machine_load = round(os.getloadavg()[0], 1)
-        people = measure_people(server, settings) if settings.people else None
+        people = None
+        if settings.people:
+            seconds = settings.think_seconds, settings.people_seconds
+            at_tables = load_people.People(settings.people, settings.player, *seconds)
+            people = load_people.run(server.address, at_tables)
         return {**measure(server, settings), "people": people, "machine_load": machine_load}
 
 
-def measure_people(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
-    people = load_people.People(
-        settings.people, settings.player, settings.think_seconds, settings.people_seconds
-    )
-    return load_people.run(server.address, people)
-
-
 def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
+    """Random bots, round after round; what is finished counts if they are interrupted."""
+
+    def megabytes() -> float:
+        return round(server.resident_bytes() / 2**20, 1)
+
     keep_pauses_short()  # those of the bots would be counted as the server's
-    at_start = _megabytes(server)
+    at_start = megabytes()
     rounds: list[dict[str, Any]] = []
     loads: list[load.Load] = []
-    interrupted = False
     try:
         for number in range(settings.rounds):
             seed = f"{settings.seed} {number}"
             loads.append(load.run(server.address, settings.tables, settings.games, seed))
-            rounds.append({**loads[-1].summary(), "memory_mb": _megabytes(server)})
+            rounds.append({**loads[-1].summary(), "memory_mb": megabytes()})
     except KeyboardInterrupt:
         if not rounds:
             raise
-        interrupted = True
     every = load.Load(
         games=sum(load.games for load in loads),
         wrong=sum(load.wrong for load in loads),
@@ -88,12 +88,8 @@ def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any
         **every.summary(),
         "memory_at_start_mb": at_start,
         "rounds": rounds,
-        "interrupted": interrupted,
+        "interrupted": len(rounds) < settings.rounds,
     }
-
-
-def _megabytes(server: ServerProcess) -> float:
-    return round(server.resident_bytes() / 2**20, 1)
 
 
 main = experiment("arena_load", ArenaLoadSettings, run)

@@ -45,29 +45,23 @@ class ExportSettings:
 @command("export_weights", ExportSettings)
 def main(settings: ExportSettings, line: str) -> int:
     path = Path(settings.checkpoint)
-    kind, epoch = path.parent.name, int(path.name)
-    network_kind = KINDS[settings.kind]
-    network, params = weights.load_weights(path, network_kind)
+    kind, epoch = KINDS[settings.kind], int(path.name)
+    network, params = weights.load_weights(path, kind)
     run = Checkpoints(path.parent.parent)
-    header = run.about(kind, epoch)
+    header = run.about(path.parent.name, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
     about = {
-        "command": header["command"],
-        "commit": header["commit"],
-        "config": header["config"],
+        **{name: header[name] for name in ("command", "commit", "config")},
         "epoch": epoch,
         "games": rows[-1]["games"],
         "hours": rows[-1]["seconds"] / 3600,
         "export": line,
+        **({"start": header["start"]} if "start" in header else {}),
     }
-    if "start" in header:
-        about["start"] = header["start"]
-    output = network_kind.shipped if settings.output is None else Path(settings.output)
-    weights.save_weights(output, network, params, about, settings.dtype, network_kind)
-    size = output.stat().st_size / 1e6
-    print(
-        f"{output.name}: {size:.2f} MB, SHA-256 {hashlib.sha256(output.read_bytes()).hexdigest()}"
-    )
+    output = kind.shipped if settings.output is None else Path(settings.output)
+    weights.save_weights(output, network, params, about, settings.dtype, kind)
+    size, digest = output.stat().st_size / 1e6, hashlib.sha256(output.read_bytes()).hexdigest()
+    print(f"{output.name}: {size:.2f} MB, SHA-256 {digest}")
     return DONE
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from experiments.common import interrupts
 from experiments.common.progress import note
 from experiments.common.provenance import ROOT, is_clean, provenance
-from experiments.common.settings import KeptSettings, check_folder
+from experiments.common.settings import check_folder
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import Fingerprints
 from gongzhu_jax.evaluation.match_records import MatchStore, Recorder
@@ -81,13 +81,10 @@ class Workplace:
             )
 
     def write(
-        self,
-        name: str,
-        result: Mapping[str, Any],
-        settings: KeptSettings | Mapping[str, Any],
-        path: Path | None = None,
-    ) -> Path:
-        """Writes a result with all that one needs to know to get it again."""
+        self, name: str, result: Mapping[str, Any], settings: Any, path: Path | None = None
+    ) -> None:
+        """Writes a result with all that one needs to know to get it again: to `path`, else where
+        its settings (a dataclass or a mapping) want it, else to the folder of all results."""
         config = dict(settings) if isinstance(settings, Mapping) else asdict(settings)
         content = {
             "name": name,
@@ -97,11 +94,10 @@ class Workplace:
             "config": config,
             "result": dict(result),
         }
-        path = self.folder / f"{name}.json" if path is None else path
+        path = path or Path(config.get("output") or self.folder / f"{name}.json")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
         note(f"kept in {os.path.relpath(path)}")
-        return path
 
 
 def read_result(path: Path) -> dict[str, Any] | None:

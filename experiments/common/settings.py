@@ -72,9 +72,8 @@ def check_folder(folder: Path, setting: str) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise ConfigError(
-            f"{setting}: cannot write to {os.path.relpath(folder)}: {error}"
-        ) from None
+        where = os.path.relpath(folder)
+        raise ConfigError(f"{setting}: cannot write to {where}: {error}") from None
 
 
 def check_run_folder(name: str) -> None:

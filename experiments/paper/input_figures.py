@@ -17,7 +17,7 @@ from experiments.common.cli import Result, experiment
 from experiments.common.plots import drawing
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
-from experiments.paper.worked_examples import EXAMPLES
+from experiments.paper.published import worked_positions
 from gongzhu_jax.game import make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.public_view import with_deal
@@ -31,8 +31,7 @@ _SLOTS = ("latest card", "the one before", "the first of three")
 
 def inputs(seed: int) -> dict[str, np.ndarray]:
     """The parts of the input that the figures show."""
-    given = EXAMPLES[EXAMPLE]
-    view = make_view(given["seat"], given["hand"], given["leader"], given["plays"])
+    view = make_view(**worked_positions()[EXAMPLE])
     state = with_deal(view, sample(jax.random.key(seed), view, 1)[0])
     known, averaged = (np.asarray(encoder(state)) for encoder in (encode, encode_averaged))
     slices = feature_slices()

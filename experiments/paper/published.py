@@ -71,6 +71,11 @@ def irrelevant_examples() -> dict[str, list[dict[str, list[float | None]]]]:
     return _data()["irrelevant_cards"]
 
 
+def worked_positions() -> dict[str, dict[str, Any]]:
+    """Positions of the original program's notebook by name, as one seat sees them."""
+    return _data()["worked_positions"]
+
+
 def by_card(name: str) -> np.ndarray:
     """[52] "correction_factor" at beta 0.015, or "spread"."""
     table = _data()["by_card"][name]

@@ -21,6 +21,7 @@ from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation.fingerprint import program_digest
 from gongzhu_jax.game.cards import CARD_NAMES
+from gongzhu_jax.inference.config import WeightConfig
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.correction import log_weights
 from gongzhu_jax.inference.sampling import sample
@@ -179,21 +180,21 @@ def test_players_of_published_comparisons_exist(name: str) -> None:
 
 def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> None:
     """One evaluation of every slice serves all; the player evaluates only what counts."""
-    asked = [
-        belief_quality.Weighting("iec", "important", 0.05),
-        belief_quality.Weighting("iec", "every", 0.15),
-        belief_quality.Weighting("bayes", "every", 0.1),
-    ]
+    asked = {
+        "a": WeightConfig(rule="iec", slices="important", beta=0.05),
+        "b": WeightConfig(rule="iec", slices="every", beta=0.15),
+        "c": WeightConfig(rule="bayes", slices="every", beta=0.1),
+    }
     views = positions.random_views(3, [9, 22, 41])
     keys = jax.random.split(jax.random.key(0), 3)
     holder = jax.vmap(lambda key, view: sample(key, view, 4))(keys, views)
     analysis = belief_quality.weigh_all(str(weights), asked)(views, holder)
     network, params = load_weights(weights)
-    for each in asked:
-        beta = jnp.float32(each.beta)
-        alone, _, _ = log_weights(params, views, holder, beta, make(network), each.config)
+    for name, config in asked.items():
+        beta = jnp.float32(config.beta)
+        alone, _, _ = log_weights(params, views, holder, beta, make(network), config)
         assert np.ptp(alone) > 0.01
-        np.testing.assert_allclose(analysis[each.name], alone, atol=1e-4)
+        np.testing.assert_allclose(analysis[name], alone, atol=1e-4)
 
 
 @pytest.mark.slow
