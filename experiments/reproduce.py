@@ -207,8 +207,8 @@ def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -
         "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}",
         "software": f"Python {machine['python']}, jax {machine['jax']}, {machine['devices']}",
     }
-    stores = (MatchStore(folder / RECORDS) for folder in (PLACES.results, PLACES.runs))
-    verification = Verification(*stores)
+    published, played = (MatchStore(of / RECORDS) for of in (PLACES.results, PLACES.runs))
+    verification = Verification(published, played)
     return write_report(PLACES.runs / settings.report, folder, documents, facts, verification)
 
 

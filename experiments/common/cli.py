@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_type_hints
 
 import hydra
 import jax
@@ -140,7 +140,7 @@ def compose(name: str, arguments: Sequence[str]) -> DictConfig:
 
 def to_settings(config: DictConfig, settings: type[S]) -> S:
     for key in config:
-        if key not in {field.name for field in fields(settings)}:  # Hydra takes +key=value
+        if str(key) not in get_type_hints(settings):  # Hydra takes +key=value
             raise ConfigError(_unknown(str(key), settings))
     for key, value in flat(OmegaConf.to_container(config)):
         if isinstance(value, float) and not math.isfinite(value):

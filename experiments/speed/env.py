@@ -47,7 +47,9 @@ def run(
         return measure(lambda: [play(rng) for _ in range(HOST_GAMES)], HOST_GAMES * steps)
 
     rules, hearts = import_module("tests.oracle.rules"), _open_spiel_game()
-    measured = [("gongzhu_jax", batch, on_arrays(random_game, batch)) for batch in batches]
+    measured: list[tuple[str, int, float | str]] = [
+        ("gongzhu_jax", batch, on_arrays(random_game, batch)) for batch in batches
+    ]
     measured.append(("plain Python", 1, on_host(lambda rng: len(rules.random_game(rng).plays))))
     measured.append(("OpenSpiel hearts", 1, on_host(hearts) if hearts else "not installed"))
     for name in pgx_games:

@@ -44,7 +44,9 @@ def run(
     count = decisions * mesh.size
     drawn = jax.random.split(decision_key, count), views_with_choice(position_key, count)
     keys_and_views = jax.device_put(drawn, runtime.over_games(mesh))
-    options = {} if chunk is None else {"weights.chunk": chunk, "search.chunk": chunk}
+    options: dict[str, Any] = (
+        {} if chunk is None else {"weights.chunk": chunk, "search.chunk": chunk}
+    )
     rows = []
     for name in networks:
         net = network.make(name)

@@ -16,7 +16,7 @@ from experiments import analyse, belief_quality, compare
 from experiments.common.cli import load_settings
 from experiments.paper.published import paper_rows
 from experiments.report.belief import best_of, calibration_error, gain
-from experiments.report.sections import belief_quality as belief_section
+from experiments.report.sections import section_of
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation.fingerprint import program_digest
@@ -257,6 +257,6 @@ def test_belief_quality(places: Path, tmp_path: Path, weights: Path, monkeypatch
     assert calibration_error(bins) == pytest.approx(
         np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum()
     )
-    section = belief_section(result)
+    section = section_of("belief_quality", result)
     assert section.tables[0].caption == "Games of raw: best IEC"
     assert {len(line) for line in section.tables[0].lines} == {4}
