@@ -11,7 +11,7 @@ whatever else runs there: `machine_load` is the load average at the start.
 import os
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from experiments.common.cli import Result, experiment
 from experiments.common.results import Workplace
-from experiments.common.settings import KeptSettings
+from experiments.common.settings import KeptSettings, at_least
 from gongzhu_jax.arena import load, load_people
 from gongzhu_jax.arena.process import ServerProcess, keep_pauses_short, serve
 from gongzhu_jax.errors import ConfigError
@@ -27,20 +27,18 @@ from gongzhu_jax.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaLoadSettings(KeptSettings):
-    tables: int
-    games: int
-    rounds: int
+    tables: int = field(metadata=at_least(1))
+    games: int = field(metadata=at_least(1))
+    rounds: int = field(metadata=at_least(1))
     player: str
-    people: int
+    people: int = field(metadata=at_least(0))
     think_seconds: float
     people_seconds: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if min(self.tables, self.games, self.rounds) < 1:
-            raise ConfigError("tables, games and rounds must be at least 1")
-        if self.people < 0 or not (self.think_seconds > 0 and self.people_seconds > 0):
-            raise ConfigError("people must not be negative; their seconds must be positive")
+        if min(self.think_seconds, self.people_seconds) <= 0:
+            raise ConfigError("the seconds of people must be positive")
 
 
 def run(settings: ArenaLoadSettings, work: Workplace) -> Result:

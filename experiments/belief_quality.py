@@ -33,8 +33,7 @@ from experiments.common.plots import plot_belief
 from experiments.common.positions import final_states
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
-from gongzhu_jax.errors import ConfigError
+from experiments.common.settings import PlaySettings, at_least
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, unseen_mask, view
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
@@ -65,24 +64,17 @@ BINS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class BeliefSettings(PlaySettings):
-    players: list[str]
+    players: list[str] = field(metadata=at_least(1))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
     belief: str | None
-    scenarios: int
-    scenarios_of_opponent_model: int
+    scenarios: int = field(metadata=at_least(2))
+    scenarios_of_opponent_model: int = field(metadata=at_least(2))
     iec: list[float]
     bayes: list[float]
     opponent_model: str | None
     belief_powers: list[float]
     rule_powers: list[float]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if min(self.scenarios, self.scenarios_of_opponent_model) < 2:
-            raise ConfigError("scenarios must be at least 2")
-        if not self.players:
-            raise ConfigError("players must name at least one player")
 
 
 LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]

@@ -17,9 +17,8 @@ import numpy as np
 
 from experiments.common.cli import Result, experiment
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
+from experiments.common.settings import PlaySettings, at_least
 from experiments.compare import as_rows, play_all
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import intransitivity, intransitivity_sd
 from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.players.labels import check_labels, make_labelled
@@ -27,15 +26,13 @@ from gongzhu_jax.players.labels import check_labels, make_labelled
 
 @dataclass(frozen=True, kw_only=True)
 class RoundRobinSettings(PlaySettings):
-    players: list[str]
+    players: list[str] = field(metadata=at_least(2))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_labels(self.players, self.options)
-        if len(self.players) < 2:
-            raise ConfigError(f"a round robin needs at least two players, not {len(self.players)}")
 
 
 def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:

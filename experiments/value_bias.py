@@ -26,8 +26,7 @@ from experiments.common.plots import plot_value_bias
 from experiments.common.positions import STAGES, visit_once
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
-from gongzhu_jax.errors import ConfigError
+from experiments.common.settings import PlaySettings, at_least
 from gongzhu_jax.evaluation.deals import Deals
 from gongzhu_jax.evaluation.games import play_games
 from gongzhu_jax.game import env
@@ -44,14 +43,9 @@ BLOCKS = 32
 @dataclass(frozen=True, kw_only=True)
 class ValueBiasSettings(PlaySettings):
     player: str
-    opponents: list[str]
+    opponents: list[str] = field(metadata=at_least(1))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
-    networks: dict[str, str | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.networks or not self.opponents:
-            raise ConfigError("networks and opponents must name at least one each")
+    networks: dict[str, str | None] = field(metadata=at_least(1))
 
 
 class Deviations(NamedTuple):

@@ -24,7 +24,7 @@ The result has `examples`: by irrelevant card and group, sums over blocks of fil
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
@@ -40,8 +40,8 @@ from experiments.common.positions import (
     measure_games,
 )
 from experiments.common.results import Workplace
+from experiments.common.settings import at_least
 from experiments.paper.published import irrelevant_examples
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import (
     NO_CARD,
@@ -64,13 +64,8 @@ GUESSER = 1
 
 @dataclass(frozen=True, kw_only=True)
 class IrrelevantSettings(PositionSettings):
-    beta: float
-    fills: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.fills < 2 or self.beta < 0:
-            raise ConfigError("fills must be at least 2 and beta 0 or more")
+    beta: float = field(metadata=at_least(0))
+    fills: int = field(metadata=at_least(2))
 
 
 class GuessedHands(NamedTuple):

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from experiments.common.cli import Result, experiment
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
+from experiments.common.settings import PlaySettings, at_least
 from experiments.compare import as_rows, play_all
 from experiments.train import load_preset
 from gongzhu_jax import players, runtime
@@ -31,7 +31,7 @@ from gongzhu_jax.training import Schedule, TrainingConfig, train
 
 @dataclass(frozen=True, kw_only=True)
 class TopologiesSettings(PlaySettings):
-    networks: list[str]  # names of networks, as network.name of train
+    networks: list[str] = field(metadata=at_least(1))  # names of networks, as network.name of train
     recipe: str
     epochs: int
     games: int
@@ -41,8 +41,6 @@ class TopologiesSettings(PlaySettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.networks:
-            raise ConfigError("there are no networks to compare")
         for name in self.deals_of:
             if name not in self.networks:
                 raise ConfigError(f"deals_of {name!r}, which is not among the networks")

@@ -21,9 +21,8 @@ import numpy as np
 from experiments.common.cli import Result, experiment
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import KeptSettings
+from experiments.common.settings import KeptSettings, at_least
 from experiments.paper.published import worked_positions
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import PublicView, make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, make_params
@@ -38,13 +37,8 @@ from gongzhu_jax.search.config import SearchConfig
 @dataclass(frozen=True, kw_only=True)
 class WorkedSettings(KeptSettings):
     checkpoint: str | None
-    repeats: int
+    repeats: int = field(metadata=at_least(1))
     search: SearchConfig = field(default_factory=SearchConfig)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.repeats < 1:
-            raise ConfigError("repeats must be at least 1")
 
 
 def plain_decision(decision: Decision, score: np.ndarray, cards: list[int]) -> dict[str, Any]:
