@@ -8,7 +8,6 @@ believed owners of the unseen point cards; writes the same as JSON, and a pictur
 """
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -70,4 +69,4 @@ def main(settings: AnalyseSettings, line: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

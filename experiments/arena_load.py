@@ -9,7 +9,6 @@ whatever else runs there: `machine_load` is the load average at the start.
 """
 
 import os
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,4 +92,4 @@ def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any
 main = experiment("arena_load", ArenaLoadSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

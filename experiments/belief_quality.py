@@ -17,7 +17,6 @@ learned: of all pairs of unseen card and opponent, by tenths of the probability 
 the sum stated, and how many were true.
 """
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -281,4 +280,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("belief_quality", BeliefSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

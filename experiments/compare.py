@@ -9,7 +9,6 @@ again. The result has `rows` by name, each a summary of a record with the commit
 and `differences` of two rows on the deals that both played.
 """
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,4 +126,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("compare", CompareSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,7 +7,6 @@ The match becomes a record; with `records` all games are written to a file, and 
 for it even if it is on record. The result has one row, what the record says of the match.
 """
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,4 +45,4 @@ def run(settings: EvaluateSettings, work: Workplace) -> Result:
 main = experiment("evaluate", EvaluateSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -9,7 +9,6 @@ the weights that the run started from, if there were any: their games and hours 
 """
 
 import hashlib
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,4 +65,4 @@ def main(settings: ExportSettings, line: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

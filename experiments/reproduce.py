@@ -13,7 +13,6 @@ matches must be equal deal by deal.
 
 import inspect
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -213,4 +212,4 @@ def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,7 +7,6 @@ The result has `rows`, one for each pair ("greed over if"), the players, and eps
 1 intransitive; null for two players) with epsilon_sd from a bootstrap over deals.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -63,4 +62,4 @@ def run(settings: RoundRobinSettings, work: Workplace) -> Result:
 main = experiment("round_robin", RoundRobinSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

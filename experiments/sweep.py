@@ -20,7 +20,6 @@ settings, <name>_heat.png.
 
 import copy
 import csv
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
@@ -252,4 +251,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("sweep", SweepSettings, run, draw, rewrite=gather_swept)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

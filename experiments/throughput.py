@@ -46,4 +46,4 @@ def _measure(subjects: Sequence[str], publish: bool, changes: dict[str, Any]) ->
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -6,7 +6,6 @@ much better than the uniform distribution it does on held-out games of a player 
 the mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.train` does.
 """
 
-import sys
 from dataclasses import dataclass, field
 
 from experiments.common.cli import DONE, command
@@ -26,4 +25,4 @@ def main(settings: TrainBeliefSettings, line: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

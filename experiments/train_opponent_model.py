@@ -7,7 +7,6 @@ that is not in the mixture, in nats per play, without being told who is of which
 and goes on as `experiments.train` does.
 """
 
-import sys
 from dataclasses import dataclass, field
 
 from experiments.common.cli import DONE, command
@@ -27,4 +26,4 @@ def main(settings: TrainOpponentModelSettings, line: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

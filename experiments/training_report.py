@@ -9,7 +9,6 @@ training_curve.png. For a run of `experiments.train_belief` or `train_opponent_m
 curve of the run that this one started from comes first: games and hours are those of both.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,4 +93,4 @@ def main(settings: ReportSettings, line: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

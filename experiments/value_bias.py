@@ -13,7 +13,6 @@ following, and by kind of card, summed over blocks of games; and `choice`, the p
 with the best value wins over the mean of all legal cards, by what happened.
 """
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,4 +187,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("value_bias", ValueBiasSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import hydra
 import jax
@@ -48,12 +48,8 @@ SETTINGS: dict[str, type] = {}
 S = TypeVar("S")
 K = TypeVar("K", bound=KeptSettings)
 Result = dict[str, Any]
-
-
-class Command(Protocol):
-    """Takes the arguments of the command line, by default those of this process."""
-
-    def __call__(self, arguments: Sequence[str] | None = None) -> int: ...
+Command = Callable[..., int]
+"""Takes the arguments of the command line, by default those of this process; gives the exit code"""
 
 
 def command(

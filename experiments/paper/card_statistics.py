@@ -13,7 +13,6 @@ spread by the policy is the same for what the policy network says, which does no
 The result has `blocks`: sums over blocks of games by card, [blocks][52].
 """
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,4 +88,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("paper/card_statistics", CardStatisticsSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

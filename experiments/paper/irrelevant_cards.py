@@ -22,7 +22,6 @@ The result has `examples`: by irrelevant card and group, sums over blocks of fil
 (count, without, with, change and its square); and `blocks`: sums over blocks of games by card.
 """
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -196,4 +195,4 @@ def run(settings: IrrelevantSettings, work: Workplace) -> Result:
 main = experiment("paper/irrelevant_cards", IrrelevantSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -11,7 +11,6 @@ The result has `rows` by network, what the record says of its match, and `networ
 trained_on (games) and training_seconds of each.
 """
 
-import sys
 from dataclasses import asdict, dataclass, field, replace
 
 from experiments.common.cli import Result, experiment
@@ -85,4 +84,4 @@ def run(settings: TopologiesSettings, work: Workplace) -> Result:
 main = experiment("paper/topologies", TopologiesSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -11,7 +11,6 @@ of a row has learnt from; `curve`: points of the run (games, hours, wpg, wpg_std
 is none.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,4 +81,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("paper/training_curve", CurveSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -10,7 +10,6 @@ The result has `examples` by name: the position, key_cards, and of every scenari
 repeat, holders of the key cards, score, normalised weight; and `q` by card and repeat; `chosen`.
 """
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,4 +85,4 @@ def run(settings: WorkedSettings, work: Workplace) -> Result:
 main = experiment("paper/worked_examples", WorkedSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,7 +7,6 @@ experiment or one of SECTIONS. Everything else on the page is written by hand an
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -207,4 +206,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -40,7 +40,7 @@ def section(
 def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]) -> Line:
     """One match; the commits that played it are marked if files had changes."""
     paper = paper_numbers(experiment, name)
-    rates = [number.more["rates"] for number in paper if number.more and "rates" in number.more]
+    rates = [number.rates for number in paper if number.rates]
     commits = ", ".join(commit[:10] for commit in row["commits"])
     return Line(
         name,
@@ -110,7 +110,7 @@ def card_values(result: Result) -> Section:
     values = figures(mean_of("value"), result["blocks"])
     for name, figure, count in zip(result["cards"], values, counts, strict=True):
         paper = paper_numbers("card_values", name)
-        cells = {"Mr. Greed": str((paper[0].more or {})["greed"]), "positions": f"{count:.0f}"}
+        cells = {"Mr. Greed": str(paper[0].greed), "positions": f"{count:.0f}"}
         lines.append(Line(name, figure, paper, cells))
     return section("card_values", [FigureTable("card", lines)], lines)
 
