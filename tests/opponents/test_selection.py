@@ -9,8 +9,8 @@ from gongzhu_jax.opponents.selection import select, threshold
 
 
 def weights(seed: int, size: int, spread: float) -> jax.Array:
-    found = np.exp(spread * np.random.default_rng(seed).normal(size=size))
-    return jnp.asarray(found / found.sum(), jnp.float32)
+    raw = np.exp(spread * np.random.default_rng(seed).normal(size=size))
+    return jnp.asarray(raw / raw.sum(), jnp.float32)
 
 
 @pytest.mark.parametrize(("count", "spread"), [(1, 1.0), (4, 0.0), (4, 4.0), (15, 1.0), (16, 1.0)])
