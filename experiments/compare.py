@@ -3,10 +3,10 @@
     python -m experiments.compare rows=techniques
     python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
-configs/rows has the comparisons that are published: techniques, inputs, strength, oracle_gap and
-openspiel. Each match is one record (docs/results.md), so what was played before is not played
-again. The result has `rows` by name, each a summary of a record with the commits that played it,
-and `differences` of two rows on the deals that both played.
+configs/rows has the comparisons that are published: techniques, weightings, inputs, strength,
+oracle_gap and openspiel. Each match is one record (docs/results.md), so what was played before is
+not played again. The result has `rows` by name, each a summary of a record with the commits that
+played it, and `differences` of two rows on the deals that both played.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.common.cli import Result, experiment
+from experiments.common.cli import Result, compose, experiment, to_settings
 from experiments.common.plots import plot_points
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
@@ -115,6 +115,17 @@ def run(settings: CompareSettings, work: Workplace) -> Result:
     records = play_all(matches, settings, work, settings.deals_of)
     differences = {f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences}
     return {"name": settings.name, **as_rows(records), "differences": differences}
+
+
+def run_other(
+    name: str, chosen: Mapping[str, Any], settings: PlaySettings, work: Workplace
+) -> Result:
+    """A comparison of another experiment: its players, matches and differences, on the deals of its
+    settings."""
+    play = {key: getattr(settings, key) for key in ("set", "deals", "seed", "batch", "chunk")}
+    config = compose("compare", ())
+    config.merge_with({**play, "name": name, **chosen})
+    return run(to_settings(config, CompareSettings), work)
 
 
 def draw(result: Result, folder: Path) -> None:

@@ -41,13 +41,12 @@ class ExportSettings:
             raise ConfigError(f"dtype must be one of {', '.join(TYPES)}, not {self.dtype!r}")
 
 
-@command("export_weights", ExportSettings)
-def main(settings: ExportSettings, line: str) -> int:
-    path = Path(settings.checkpoint)
-    kind, epoch = KINDS[settings.kind], int(path.name)
-    network, params = weights.load_weights(path, kind)
-    run = Checkpoints(path.parent.parent)
-    header = run.about(path.parent.name, epoch)
+def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> None:
+    """Writes a weights file of one checkpoint of a run."""
+    epoch = int(checkpoint.name)
+    network, params = weights.load_weights(checkpoint, KINDS[kind])
+    run = Checkpoints(checkpoint.parent.parent)
+    header = run.about(checkpoint.parent.name, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
     about = {
         **{name: header[name] for name in ("command", "commit", "config")},
@@ -57,10 +56,15 @@ def main(settings: ExportSettings, line: str) -> int:
         "export": line,
         **({"start": header["start"]} if "start" in header else {}),
     }
-    output = kind.shipped if settings.output is None else Path(settings.output)
-    weights.save_weights(output, network, params, about, settings.dtype, kind)
+    weights.save_weights(output, network, params, about, dtype, KINDS[kind])
     size, digest = output.stat().st_size / 1e6, hashlib.sha256(output.read_bytes()).hexdigest()
     print(f"{output.name}: {size:.2f} MB, SHA-256 {digest}")
+
+
+@command("export_weights", ExportSettings)
+def main(settings: ExportSettings, line: str) -> int:
+    output = KINDS[settings.kind].shipped if settings.output is None else Path(settings.output)
+    export(Path(settings.checkpoint), settings.kind, output, settings.dtype, line)
     return DONE
 
 

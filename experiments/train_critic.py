@@ -47,8 +47,7 @@ def over_greed(make: Callable[[Params], players.Player], deals: int, seed: int) 
     return evaluate
 
 
-@command("train_critic", TrainCriticSettings)
-def main(settings: TrainCriticSettings, line: str) -> int:
+def train(settings: TrainCriticSettings, line: str) -> None:
     label = next((name for name in settings.player_types if name.endswith(SELF)), SELF)
     options = settings.options.get(label, {})
 
@@ -67,6 +66,11 @@ def main(settings: TrainCriticSettings, line: str) -> int:
         score="wpg",
         summary=_summary,
     )
+
+
+@command("train_critic", TrainCriticSettings)
+def main(settings: TrainCriticSettings, line: str) -> int:
+    train(settings, line)
     return DONE
 
 
