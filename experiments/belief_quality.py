@@ -19,7 +19,6 @@ the sum stated, and how many were true.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -273,11 +272,7 @@ def run(settings: BeliefSettings, work: Workplace) -> Result:
     }
 
 
-def draw(result: Result, folder: Path) -> None:
-    plot_belief(result, folder / "belief_quality.png")
-
-
-main = experiment("belief_quality", BeliefSettings, run, draw)
+main = experiment("belief_quality", BeliefSettings, run, plot_belief)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -24,16 +24,12 @@ from typing import Any
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments import compare, train_belief, train_critic, train_distilled, train_opponent_model
-from experiments.common.cli import Result, compose, experiment, to_settings
+from experiments.common.cli import SETTINGS, Result, compose, experiment, to_settings
 from experiments.common.mixture import MixtureSettings
 from experiments.common.progress import note
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings, at_least, check_run_folder
 from experiments.export_weights import export
-from experiments.train_belief import TrainBeliefSettings
-from experiments.train_critic import TrainCriticSettings
-from experiments.train_distilled import TrainDistilledSettings
-from experiments.train_opponent_model import TrainOpponentModelSettings
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import weights
 
@@ -43,7 +39,6 @@ class Stage:
     """How one network is trained."""
 
     command: str
-    settings: type[MixtureSettings]
     train: Callable[[Any, str], None]
     kind: str  # of network, as weights files name it
     shipped: Path | None  # weights of round 0, if there are any
@@ -52,21 +47,21 @@ class Stage:
         """The settings of the command with these changes."""
         config = compose(self.command, ())
         config.merge_with(changes)
-        return to_settings(config, self.settings)
+        return to_settings(config, SETTINGS[self.command])
 
 
-def _stage(module: Any, settings: type[MixtureSettings], kind: str, name: str = "") -> Stage:
+def _stage(module: Any, kind: str, name: str = "") -> Stage:
     network = weights.KINDS[kind]
     path = network.named.get(name, network.shipped)
     command = module.__name__.rpartition(".")[2]
-    return Stage(command, settings, module.train, kind, path if path.is_file() else None)
+    return Stage(command, module.train, kind, path if path.is_file() else None)
 
 
 STAGES: Mapping[str, Stage] = {
-    "critic": _stage(train_critic, TrainCriticSettings, "policy_value", weights.CRITIC),
-    "distilled": _stage(train_distilled, TrainDistilledSettings, "distilled_policy"),
-    "belief": _stage(train_belief, TrainBeliefSettings, "belief"),
-    "opponent_model": _stage(train_opponent_model, TrainOpponentModelSettings, "opponent_model"),
+    "critic": _stage(train_critic, "policy_value", weights.CRITIC),
+    "distilled": _stage(train_distilled, "distilled_policy"),
+    "belief": _stage(train_belief, "belief"),
+    "opponent_model": _stage(train_opponent_model, "opponent_model"),
 }
 
 Weights = Mapping[str, str | None]

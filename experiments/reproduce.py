@@ -11,10 +11,9 @@ published one; deals that are on record are the first to be played, so that on t
 matches must be equal deal by deal.
 """
 
-import inspect
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +22,15 @@ from typing import Any
 import jax
 from omegaconf.errors import OmegaConfBaseException
 
-from experiments.common.cli import DONE, Result, command, compose, to_settings
+from experiments.common.cli import (
+    DONE,
+    EXPERIMENTS,
+    SETTINGS,
+    Experiment,
+    command,
+    compose,
+    to_settings,
+)
 from experiments.common.progress import in_words, note, progress
 from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, RECORDS, Workplace, read_result
@@ -91,8 +98,7 @@ class Step:
 
     name: str
     settings: KeptSettings
-    run: Callable[..., Result]
-    draw: Callable[[Result, Path], None] | None
+    experiment: Experiment
 
     def identity(self, weights: str, source: str) -> str:
         """A digest of all that decides a result that is not a list of match records."""
@@ -104,9 +110,8 @@ class Step:
 def make_step(name: str, settings: ReproduceSettings) -> Step:
     """The experiment of that name, as `settings` want it."""
     config, arguments = STEPS[name]
-    module = import_module(f"experiments.{config.replace('/', '.')}")
-    kind = inspect.signature(module.run).parameters["settings"].annotation
-    known = {field.name for field in fields(kind)}
+    import_module(f"experiments.{config.replace('/', '.')}")  # registers it
+    known = {field.name for field in fields(SETTINGS[config])}
     changes: dict[str, Any] = {
         "publish": settings.publish,
         "allow_changes": settings.allow_changes,
@@ -118,10 +123,10 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
     try:
         chosen = compose(config, arguments)
         chosen.merge_with(changes)
-        made = to_settings(chosen, kind)
+        made = to_settings(chosen, SETTINGS[config])
     except OmegaConfBaseException as error:
         raise ConfigError(f"steps.{name}: {str(error).splitlines()[0]}") from error
-    return Step(name, made, module.run, getattr(module, "draw", None))
+    return Step(name, made, EXPERIMENTS[config])
 
 
 class Clock:
@@ -184,10 +189,10 @@ def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
     if kept is not None and kept["result"].get("identity") == identity:
         note(f"{step.name}: finished already, by commit {kept['commit'][:10]}")
         return
-    result = step.run(step.settings, work)
+    result = step.experiment.run(step.settings, work)
     place.mkdir(parents=True, exist_ok=True)
-    if step.draw is not None:
-        step.draw(result, pictures)
+    if step.experiment.draw is not None:
+        step.experiment.draw(result, pictures)
     work.write(step.name, {**result, "identity": identity}, step.settings, path)
 
 

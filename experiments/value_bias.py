@@ -14,7 +14,6 @@ with the best value wins over the mean of all legal cards, by what happened.
 """
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -180,11 +179,7 @@ def run(settings: ValueBiasSettings, work: Workplace) -> Result:
     return {"player": settings.player, "opponents": by_opponent}
 
 
-def draw(result: Result, folder: Path) -> None:
-    plot_value_bias(result, folder / "value_bias.png")
-
-
-main = experiment("value_bias", ValueBiasSettings, run, draw)
+main = experiment("value_bias", ValueBiasSettings, run, plot_value_bias)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import hydra
 import jax
@@ -42,8 +42,10 @@ MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only", "compilatio
 """Beside groups, all that may be said on the command line of what is published: other settings
 must be in a committed file."""
 
-SETTINGS: dict[str, type] = {}
+SETTINGS: dict[str, Any] = {}
 """The settings of every command that has been imported, by its name."""
+EXPERIMENTS: dict[str, "Experiment"] = {}
+"""What the commands among them do that keep a result."""
 
 S = TypeVar("S")
 K = TypeVar("K", bound=KeptSettings)
@@ -91,6 +93,13 @@ def command(
     return decorate
 
 
+class Experiment(NamedTuple):
+    """From settings and a workplace to a result, and from that to pictures in a folder."""
+
+    run: Callable[[Any, Workplace], Result]
+    draw: Callable[[Result, Path], None] | None
+
+
 def experiment(
     name: str,
     settings: type[K],
@@ -102,6 +111,7 @@ def experiment(
 
     The result has a `name` if it is not that of the command.
     """
+    EXPERIMENTS[name] = Experiment(run, draw)
 
     def main(chosen: K, line: str) -> int:
         work = Workplace(line, chosen.publish, chosen.allow_changes)

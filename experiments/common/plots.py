@@ -76,11 +76,11 @@ def plot_training(points: Rows, rows: Rows, path: Path) -> None:
         losses.set(xlabel="thousand games of the last run")
 
 
-def plot_curve(result: Mapping[str, Any], path: Path) -> None:
+def plot_curve(result: Mapping[str, Any], folder: Path) -> None:
     """The paper's figure: raw network and full player by games, and the classical players."""
     (full,) = paper_numbers("training_curve", "full player")
     matches = result["rows"]
-    with drawing(path, figsize=(9, 5.5)) as axes:
+    with drawing(folder / "training_curve_full.png", figsize=(9, 5.5)) as axes:
         first = min([point["games"] for point in result["curve"]] + [1000])
         labels = ("ours: raw network while training", "original's logs: raw network")
         _curves(axes, result["curve"], "games", first, *labels)
@@ -192,10 +192,10 @@ def plot_by_card(table: FigureTable, label: str, path: Path) -> None:
         panels[0, 0].figure.supylabel(label)
 
 
-def plot_belief(result: Mapping[str, Any], path: Path) -> None:
+def plot_belief(result: Mapping[str, Any], folder: Path) -> None:
     """Gain of the best weightings over uniform by stage, for each player, and how often what is
     stated is true."""
-    columns = len(result["stages"]) + 1
+    columns, path = len(result["stages"]) + 1, folder / "belief_quality.png"
     with drawing(path, 1, columns, figsize=(5 * columns, 4.5), squeeze=False) as ((*places, last),):
         for place, (player, stages) in zip(places, result["stages"].items(), strict=True):
             for family, label in FAMILIES.items():
@@ -219,11 +219,11 @@ def plot_belief(result: Mapping[str, Any], path: Path) -> None:
             last.legend(fontsize=7, loc="lower right")
 
 
-def plot_value_bias(result: Mapping[str, Any], path: Path) -> None:
+def plot_value_bias(result: Mapping[str, Any], folder: Path) -> None:
     """Mean error between the cards of one decision, by kind of card, for each network."""
     opponents = result["opponents"]
-    size = (13, 4.2 * len(opponents))
-    with drawing(path, len(opponents), 2, figsize=size, squeeze=False) as axes:
+    path, rows = folder / "value_bias.png", len(opponents)
+    with drawing(path, rows, 2, figsize=(13, 4.2 * rows), squeeze=False) as axes:
         for line, (opponent, measured) in zip(axes, opponents.items(), strict=True):
             for place, prefix, what in zip(
                 line, ("lead ", "play "), ("leading", "following"), strict=True

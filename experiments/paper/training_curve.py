@@ -74,11 +74,7 @@ def run(settings: CurveSettings, work: Workplace) -> Result:
     return {**as_rows(records), "trained": trained, "curve": curve}
 
 
-def draw(result: Result, folder: Path) -> None:
-    plot_curve(result, folder / "training_curve_full.png")
-
-
-main = experiment("paper/training_curve", CurveSettings, run, draw)
+main = experiment("paper/training_curve", CurveSettings, run, plot_curve)
 
 if __name__ == "__main__":
     raise SystemExit(main())
