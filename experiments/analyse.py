@@ -16,7 +16,7 @@ from typing import Any
 import jax
 from rich.console import Console
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.plots import plot_analysis
 from experiments.common.progress import as_lines, print_table
 from experiments.common.settings import check_folder
@@ -43,7 +43,7 @@ def with_file(arguments: Sequence[str]) -> list[str]:
 
 
 @command("analyse", AnalyseSettings, with_file)
-def main(settings: AnalyseSettings, line: str) -> int:
+def main(settings: AnalyseSettings, line: str) -> None:
     output = Path(settings.output).absolute()
     output.parent.mkdir(parents=True, exist_ok=True)
     check_folder(output.parent, "output")
@@ -65,7 +65,6 @@ def main(settings: AnalyseSettings, line: str) -> int:
     text = json.dumps({"command": line, "seed": settings.seed, **analysis}, indent=1)
     write_whole(output.with_suffix(".json"), text.encode())
     plot_analysis(analysis, output.with_suffix(".png"))
-    return DONE
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.tracking import LOG_NAME, read_log
 from gongzhu_jax import opponents  # noqa: F401
 from gongzhu_jax.checkpoint import Checkpoints
@@ -62,10 +62,9 @@ def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> 
 
 
 @command("export_weights", ExportSettings)
-def main(settings: ExportSettings, line: str) -> int:
+def main(settings: ExportSettings, line: str) -> None:
     output = KINDS[settings.kind].shipped if settings.output is None else Path(settings.output)
     export(Path(settings.checkpoint), settings.kind, output, settings.dtype, line)
-    return DONE
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ import jax
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.common.cli import (
-    DONE,
     EXPERIMENTS,
     SETTINGS,
     Experiment,
@@ -153,7 +152,7 @@ class Clock:
 
 
 @command("reproduce", ReproduceSettings)
-def main(settings: ReproduceSettings, line: str) -> int:
+def main(settings: ReproduceSettings, line: str) -> None:
     games_of(settings.checkpoint or SHIPPED)  # before the work: whether it can be read
     weights = digest(load_weights(settings.checkpoint)[1])
     if settings.compilation_cache:
@@ -177,7 +176,6 @@ def main(settings: ReproduceSettings, line: str) -> int:
             rewrite_pages()
         for path in report(settings, folder, line, weights):
             note(f"report in {os.path.relpath(path)}")
-    return DONE
 
 
 def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.mixture import MixtureSettings, run_training, so_far
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
@@ -68,15 +68,11 @@ def train(settings: TrainCriticSettings, line: str) -> None:
     )
 
 
-@command("train_critic", TrainCriticSettings)
-def main(settings: TrainCriticSettings, line: str) -> int:
-    train(settings, line)
-    return DONE
-
-
 def _summary(row: Mapping[str, Any]) -> str:
     return f"{so_far(row)}  over Mr. Greed {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
 
+
+main = command("train_critic", TrainCriticSettings)(train)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.mixture import HELD_OUT_SEED, MixtureSettings, run_training, so_far
 from experiments.train_critic import over_greed
 from gongzhu_jax import runtime
@@ -94,18 +94,14 @@ def train(settings: TrainDistilledSettings, line: str) -> None:
     )
 
 
-@command("train_distilled", TrainDistilledSettings)
-def main(settings: TrainDistilledSettings, line: str) -> int:
-    train(settings, line)
-    return DONE
-
-
 def _summary(row: Mapping[str, Any]) -> str:
     return (
         f"{so_far(row)}  regret {row['regret']:.2f}  "
         f"over Mr. Greed {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
     )
 
+
+main = command("train_distilled", TrainDistilledSettings)(train)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.plots import plot_training
 from experiments.common.progress import as_lines, print_table
 from experiments.common.results import PLACES, Workplace, read_result
@@ -73,7 +73,7 @@ def summarise(directory: Path, after: dict[str, Any] | None, score: str) -> dict
 
 
 @command("training_report", ReportSettings)
-def main(settings: ReportSettings, line: str) -> int:
+def main(settings: ReportSettings, line: str) -> None:
     work = Workplace(line, settings.publish, settings.allow_changes)
     work.check()
     directory, after = Path(settings.directory), None
@@ -89,7 +89,6 @@ def main(settings: ReportSettings, line: str) -> int:
     if settings.score == SCORES[0]:
         rows = read_log(directory / LOG_NAME)
         plot_training(result["points"], rows, work.pictures / "training_curve.png")
-    return DONE
 
 
 if __name__ == "__main__":

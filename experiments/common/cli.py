@@ -3,7 +3,7 @@
     main = experiment("compare", CompareSettings, run)      # run(settings, work) -> result
 
     @command("train", TrainSettings)                        # where the result is not a table
-    def main(settings: TrainSettings, line: str) -> int: ...
+    def main(settings: TrainSettings, line: str) -> None: ...
 
 Settings come from configs/<name>.yaml and from `key=value` on the command line, and are checked
 against a frozen dataclass; `--cfg job` shows them, `--help` says what a command does. Exit codes: 0
@@ -56,24 +56,24 @@ Command = Callable[..., int]
 
 def command(
     name: str, settings: type[S], rewrite: Callable[[Sequence[str]], list[str]] = list
-) -> Callable[[Callable[[S, str], int]], Command]:
-    """Makes a command of a function of (settings, command line) that returns an exit code;
+) -> Callable[[Callable[[S, str], int | None]], Command]:
+    """Makes a command of a function of (settings, command line) that may return an exit code;
     `rewrite` turns arguments that people like to write into settings."""
     SETTINGS[name] = settings
     ConfigStore.instance().store(f"{name.rpartition('/')[2]}_schema", open_config(settings))
 
-    def decorate(run: Callable[[S, str], int]) -> Command:
-        def work(given: list[str]) -> int:
+    def decorate(run: Callable[[S, str], int | None]) -> Command:
+        def work(given: list[str]) -> int | None:
             words = rewrite(given)
             flags = [word for word in words if word.startswith("-")]
             if {"--help", "-h"} & set(flags):
                 print(sys.modules[run.__module__].__doc__)
                 print(help_text(command_options(name, settings, compose(name, []))))
-                return DONE
+                return None
             if flags and flags[0].partition("=")[0] == "--cfg":
                 kept = [word for word in words if word not in (*flags, "job")]
                 print(OmegaConf.to_yaml(compose(name, kept)))
-                return DONE
+                return None
             if flags:
                 raise ConfigError(f"unknown flag {flags[0]}; there are --help and --cfg job")
             config = compose(name, words)
@@ -113,7 +113,7 @@ def experiment(
     """
     EXPERIMENTS[name] = Experiment(run, draw)
 
-    def main(chosen: K, line: str) -> int:
+    def main(chosen: K, line: str) -> None:
         work = Workplace(line, chosen.publish, chosen.allow_changes)
         work.check()
         result = run(chosen, work)
@@ -128,7 +128,6 @@ def experiment(
             print_table(table.caption or section.title, table.lines)
         for remark in section.remarks:
             print(remark)
-        return DONE
 
     main.__module__ = run.__module__
     return command(name, settings, rewrite)(main)
@@ -182,12 +181,12 @@ def choose_devices() -> None:
         runtime.use_cpu_cores()
 
 
-def guarded(work: Callable[[], int], settings: type | None = None) -> int:
+def guarded(work: Callable[[], int | None], settings: type | None = None) -> int:
     """Runs `work`; what is wrong from outside becomes one line and an exit code."""
     logging.getLogger("absl").setLevel(logging.CRITICAL)  # what Orbax says of damaged files
     try:
         with interrupts.remembered():
-            return work()
+            return work() or DONE
     except (GongzhuError, HydraException, OmegaConfBaseException) as error:
         note(f"error: {_explain(error, settings)}")
         return BAD_SETTINGS
