@@ -31,10 +31,11 @@ SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
 NETWORK, BELIEF, MODEL = (
     kind.shipped for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND)
 )
+CRITIC = weights.POLICY_VALUE.named[weights.CRITIC]
 PAPER_TRAINING = "4160 epochs, each less than a minute on a 2080 Ti GPU"
 PLAYERS = {
     "scrofa": ("ours, at the paper's settings (`scrofa`)", [NETWORK]),
-    "scrofa-strong": ("our strongest (`scrofa-strong`)", [NETWORK, BELIEF, MODEL]),
+    "scrofa-strong": ("our strongest (`scrofa-strong`)", [CRITIC, BELIEF, MODEL]),
 }
 """Players of the first table of the README: their titles, and the weights files that they need."""
 
@@ -167,6 +168,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "training-belief": curve("training_belief", "gain", GAIN, 4),
     "training-opponent-model": curve("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
     "shipped": partial(shipped, NETWORK),
+    "shipped-critic": partial(shipped, CRITIC),
     "shipped-belief": partial(shipped, BELIEF),
     "shipped-opponent-model": partial(shipped, MODEL),
     **{f"speed-{name}": partial(of_result, f"throughput_{name}", speed) for name in SUBJECTS},
