@@ -53,6 +53,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "inputs": ("compare", ("rows=inputs",)),
     "training_curve": ("paper/training_curve", ()),
     "weightings": ("compare", ("rows=weightings",)),
+    "parts": ("compare", ("rows=parts",)),
     "oracle_gap": ("compare", ("rows=oracle_gap",)),
     "card_values": ("paper/card_values", ()),
     "card_statistics": ("paper/card_statistics", ()),

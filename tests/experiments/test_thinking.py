@@ -140,7 +140,7 @@ def test_analyse_refuses(
     assert not output.with_suffix(".json").exists()
 
 
-ROWS = ("techniques", "weightings", "inputs", "strength", "oracle_gap")
+ROWS = ("techniques", "weightings", "inputs", "strength", "parts", "oracle_gap")
 
 
 @pytest.mark.parametrize("name", ROWS)
