@@ -38,7 +38,7 @@ from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
 
 DONE, BAD_SETTINGS, INTERRUPTED = 0, 2, 130
-MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only", "compilation_cache")
+MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only")
 """Beside groups, all that may be said on the command line of what is published: other settings
 must be in a committed file."""
 
@@ -68,8 +68,7 @@ def command(
         @functools.wraps(run)
         def main(arguments: Sequence[str] | None = None) -> int:
             words = list(sys.argv[1:] if arguments is None else arguments)
-            shown = [word for word in words if not word.startswith("compilation_cache=")]
-            line = shlex.join(["python", "-m", f"experiments.{name.replace('/', '.')}", *shown])
+            line = shlex.join(["python", "-m", f"experiments.{name.replace('/', '.')}", *words])
             return guarded(lambda: _run(run, name, settings, rewrite(words), line), settings)
 
         return main
@@ -93,8 +92,11 @@ def _run(
         raise ConfigError(f"unknown flag {flags[0]}; there are --help and --cfg job")
     config = compose(name, words)
     check_committed(words, config)
+    chosen = to_settings(config, settings)
     choose_devices()
-    return run(to_settings(config, settings), line)
+    if getattr(chosen, "distributed", False):
+        runtime.join_hosts()
+    return run(chosen, line)
 
 
 def experiment(
@@ -177,7 +179,9 @@ def check_committed(words: Sequence[str], config: DictConfig) -> None:
 
 
 def choose_devices() -> None:
-    """Shows all CPU cores to jax, unless devices were chosen already."""
+    """Shows all CPU cores to jax, unless devices were chosen already, and has it keep compiled
+    programs."""
+    runtime.use_compilation_cache()
     if jax.config.values["jax_num_cpu_devices"] < 0:
         runtime.use_cpu_cores()
 
