@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.common.cli import Result, experiment
+from experiments.common.cli import Result, choose_devices, experiment
+from experiments.common.launchers import LauncherSettings, play_elsewhere
 from experiments.common.plots import plot_points
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
@@ -41,6 +42,7 @@ class CompareSettings(PlaySettings):
     differences: list[list[str]] = field(default_factory=list)
     deals_of: dict[str, int] = field(default_factory=dict)
     checkpoint: str | None
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,13 +81,27 @@ def make_player(label: str, settings: CompareSettings) -> Player:
     return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
 
 
+def play_in_process(pairing: Pairing, settings: PlaySettings, command: str) -> MatchRecord:
+    """One match in a process of a launcher."""
+    choose_devices()
+    recorder = Workplace(command, settings.publish, settings.allow_changes).recorder()
+    return play_all([pairing], settings, recorder)[pairing.name]
+
+
 def play_all(
-    pairings: Sequence[Pairing], settings: PlaySettings, recorder: Recorder
+    pairings: Sequence[Pairing],
+    settings: PlaySettings,
+    recorder: Recorder,
+    launcher: LauncherSettings | None = None,
 ) -> dict[str, MatchRecord]:
     """Plays all matches on the deals of the settings, or takes them from the records.
 
     Ctrl-C keeps what is finished, and the finished deals of the match that it stops.
     """
+    if launcher is not None:  # the loop below then only reads the records
+        command = recorder.provenance["command"]
+        calls = [(pairing, settings, command) for pairing in pairings]
+        play_elsewhere(launcher, play_in_process, calls, recorder.store)
     records: dict[str, MatchRecord] = {}
     try:
         with progress("matches") as advance:
@@ -119,7 +135,7 @@ def run(settings: CompareSettings, work: Workplace, recorder: Recorder | None = 
         Pairing(name, players[one], players[other], settings.deals_of.get(name, settings.deals))
         for name, (one, other) in settings.matches.items()
     ]
-    records = play_all(pairings, settings, recorder or work.recorder())
+    records = play_all(pairings, settings, recorder or work.recorder(), settings.launcher)
     return {
         "name": settings.name,
         "rows": {name: record.summary() for name, record in records.items()},

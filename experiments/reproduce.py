@@ -92,7 +92,11 @@ class Step:
 
     def identity(self, weights: str, source: str) -> str:
         """A digest of all that decides a result that is not a list of match records."""
-        config = {k: v for k, v in asdict(self.settings).items() if k not in ("batch", "chunk")}
+        config = {
+            k: v
+            for k, v in asdict(self.settings).items()
+            if k not in ("batch", "chunk", "launcher")
+        }
         measuring = source_digest(Path(__file__).parent)
         return json_digest([self.name, config, weights, source, measuring])
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from experiments.common.cli import Result, experiment
+from experiments.common.launchers import LauncherSettings
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
 from experiments.compare import Pairing, play_all
@@ -30,6 +31,7 @@ class RoundRobinSettings(PlaySettings):
     players: list[str]
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,7 +67,7 @@ def run(settings: RoundRobinSettings, work: Workplace, recorder: Recorder | None
         Pairing(row_name(other, one), made[other], made[one], settings.deals)
         for one, other in combinations(made, 2)
     ]
-    records = play_all(pairings, settings, recorder or work.recorder())
+    records = play_all(pairings, settings, recorder or work.recorder(), settings.launcher)
     return {
         "rows": {name: record.summary() for name, record in records.items()},
         "differences": {},

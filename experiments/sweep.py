@@ -41,7 +41,7 @@ from experiments.common.cli import (
     open_config,
     to_settings,
 )
-from experiments.common.launchers import LauncherSettings, launch
+from experiments.common.launchers import LauncherSettings, play_elsewhere
 from experiments.common.plots import plot_heat, plot_lines
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
@@ -185,19 +185,20 @@ def sample_size(player: Player) -> float | None:
     return float(np.mean(jax.vmap(effective_sample_size)(weight(player.params))))
 
 
-def play_in_process(cell: Cell, command: str) -> None:
-    """One cell in a process of a launcher; its record is its result."""
+def play_in_process(cell: Cell, command: str) -> MatchRecord:
+    """One cell in a process of a launcher."""
     choose_devices()
     work = Workplace(command, cell.settings.publish, cell.settings.allow_changes)
-    play_cell(cell, work, work.recorder())
+    return play_cell(cell, work, work.recorder())[0]
 
 
 def run(settings: SweepSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
     cells = make_cells(settings)
     check(cells, work)
-    # Processes elsewhere leave records, which the loop below then only reads.
-    launch(settings.launcher, play_in_process, [(cell, work.command) for cell in cells])
     recorder = recorder or work.recorder()
+    # The loop below then only reads the records.
+    calls = [(cell, work.command) for cell in cells]
+    play_elsewhere(settings.launcher, play_in_process, calls, recorder.store)
     played = []
     try:
         for cell in cells:

@@ -211,16 +211,17 @@ def run_logged(
                 console.print(summary(row))
 
         state = start(on_start=on_start, on_epoch=on_epoch, should_stop=lambda: stop.received)
-    if int(state.epoch) < epochs:
-        console.print(
-            f"stopped after epoch {int(state.epoch)}; the same command goes on from there"
-        )
-    if log is None:
-        return []
-    log.__exit__(None, None, None)
-    rows = read_log(log.path)
+    rows = []
+    if log is not None:
+        log.__exit__(None, None, None)
+        rows = read_log(log.path)
     for text in run_summary(rows, directory, epochs, score) if rows else ():
         note(text)
+    if int(state.epoch) < epochs:
+        stopped = f"stopped after epoch {int(state.epoch)}"
+        if settings.distributed:  # by its exit code the scheduler knows that it must start again
+            raise KeyboardInterrupt(stopped)
+        console.print(f"{stopped}; the same command goes on from there")
     return rows
 
 

@@ -3,7 +3,6 @@
 import csv
 import importlib.util
 import json
-import multiprocessing
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 from experiments import sweep
-from experiments.common import launchers
 from experiments.common.cli import load_settings
 from experiments.common.provenance import ROOT
 from experiments.common.results import Workplace
@@ -112,6 +110,8 @@ def test_bad_settings(places: Path, capsys) -> None:
     assert "1 epoch" in error(raw, "training.epochs=0,-1")
     assert "at least 1" in error(raw, "scenarios.draws=2,3", "deals=0")
     assert "launcher.name must be one of here" in error(raw, "seed=1,2", "launcher.name=rai")
+    shared = ("launcher.name=submitit", "launcher.gpus=0.5")
+    assert "only Ray shares a GPU" in error(raw, "seed=1,2", *shared)
     assert "unknown player 'rau'" in error("player=rau,raw")
     assert "must be a number, not nan" in error(raw, "weights.beta=0,nan")
     # Numbers that the player does not use, as it is set, and cells that are the same.
@@ -137,15 +137,7 @@ def test_published_grids(grid: str) -> None:
     assert [getattr(cell.settings, part)[option] for cell in made] == settings.swept[key]
 
 
-def test_processes_take_different_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = []
-    for name in ("MainProcess", "LokyProcess-1", "LokyProcess-2", "LokyProcess-3"):
-        monkeypatch.setattr(multiprocessing.current_process(), "name", name)
-        numbers.append(launchers.worker(2))
-    assert numbers == [0, 0, 1, 0]
-
-
-LAUNCHERS = ("joblib", "submitit", "ray")
+LAUNCHERS = ("submitit", "ray")
 
 
 @pytest.mark.slow
