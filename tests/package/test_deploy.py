@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import yaml
 
@@ -57,12 +58,8 @@ def check_settings(line: list[str], tmp_path: Path) -> None:
 
 def test_kubernetes(tmp_path: Path) -> None:
     service, job = yaml.safe_load_all(KUBERNETES.read_text())
-    if importlib.util.find_spec("kubernetes_validate"):
-        import kubernetes_validate
-
-        for resource in (service, job):
-            version = kubernetes_validate.latest_version()
-            kubernetes_validate.validate(resource, version, strict=True)
+    for resource in (service, job):
+        kubernetes_validate.validate(resource, kubernetes_validate.latest_version(), strict=True)
     spec = job["spec"]
     (container,) = spec["template"]["spec"]["containers"]
     values: dict[str, Any] = {entry["name"]: entry.get("value") for entry in container["env"]}
@@ -78,7 +75,7 @@ def test_kubernetes(tmp_path: Path) -> None:
 def test_skypilot(tmp_path: Path) -> None:
     task = yaml.safe_load(SKY.read_text())
     if importlib.util.find_spec("sky"):
-        import sky  # ty: ignore[unresolved-import]
+        import sky
 
         sky.Task.from_yaml(str(SKY))
     if bash := shutil.which("bash"):
