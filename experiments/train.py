@@ -46,6 +46,7 @@ class RunSettings:
 
     directory: str
     start: str | None
+    checkpoints: str | None
     distributed: bool
     profile: str | None
     loggers: list[str]
@@ -53,8 +54,10 @@ class RunSettings:
     def __post_init__(self) -> None:
         check_loggers(self.loggers)
         check_run_folder(self.directory)
-        if self.profile is not None:
-            check_run_folder(self.profile, "profile")
+        for setting in ("profile", "checkpoints"):
+            folder = getattr(self, setting)
+            if folder is not None and "://" not in folder:
+                check_run_folder(folder, setting)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +154,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
         return train(
             config,
             runtime.games_mesh(),
-            Checkpoints(directory),
+            Checkpoints(settings.checkpoints or directory),
             settings.schedule,
             params,
             evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
@@ -217,6 +220,8 @@ def run_logged(
         rows = read_log(log.path)
     for text in run_summary(rows, directory, epochs, score) if rows else ():
         note(text)
+    if rows:
+        note(f"checkpoints are in {settings.checkpoints or directory}")
     if int(state.epoch) < epochs:
         stopped = f"stopped after epoch {int(state.epoch)}"
         if settings.distributed:  # by its exit code the scheduler knows that it must start again

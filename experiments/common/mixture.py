@@ -125,7 +125,7 @@ def run_training(
             config,
             init_state(config, mesh, params),
             compile_epoch(config, made, mesh, settings.chunk, kept_policy),
-            Checkpoints(directory),
+            Checkpoints(settings.checkpoints or directory),
             settings.schedule,
             games_per_epoch=lambda config: config.games,
             evaluate=evaluate,

@@ -20,7 +20,7 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
+from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest, storage_path
 from gongzhu_jax.errors import CheckpointError
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game.env import RULES_VERSION
@@ -70,7 +70,8 @@ def load_weights(
 
     Args:
       checkpoint: the folder of a run (its best, else its last checkpoint), one checkpoint in it
-        such as `runs/train/last/100`, or a weights file. None: the shipped weights.
+        such as `runs/train/last/100`, both also in a bucket (`gs://`, `s3://`), or a weights file.
+        None: the shipped weights.
     """
     path = kind.shipped if checkpoint is None else Path(checkpoint)
     if checkpoint is None and not path.is_file():
@@ -78,7 +79,7 @@ def load_weights(
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, kind.name)
         return configured(kind.config_type, fields, path), params
-    return restore_params(path, kind)
+    return restore_params(storage_path(checkpoint or path), kind)
 
 
 def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C:
