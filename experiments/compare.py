@@ -3,10 +3,10 @@
     python -m experiments.compare rows=techniques
     python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
-configs/rows has the comparisons that are published: techniques, inputs, strength, oracle_gap and
-openspiel. Each match is one record (docs/results.md), so what was played before is not played
-again. The result has `rows` by name, each a summary of a record with the commits that played it,
-and `differences` of two rows on the deals that both played.
+configs/rows has the comparisons that are published: techniques, weightings, inputs, strength,
+oracle_gap and openspiel. Each match is one record (docs/results.md), so what was played before is
+not played again. The result has `rows` by name, each a summary of a record with the commits that
+played it, and `differences` of two rows on the deals that both played.
 """
 
 import sys

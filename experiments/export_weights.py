@@ -42,14 +42,12 @@ class ExportSettings:
             raise ConfigError(f"dtype must be one of {', '.join(TYPES)}, not {self.dtype!r}")
 
 
-@command("export_weights", ExportSettings)
-def main(settings: ExportSettings, line: str) -> int:
-    path = Path(settings.checkpoint)
-    kind, epoch = path.parent.name, int(path.name)
-    network_kind = KINDS[settings.kind]
-    network, params = weights.load_weights(path, network_kind)
-    run = Checkpoints(path.parent.parent)
-    header = run.about(kind, epoch)
+def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> None:
+    """Writes a weights file of one checkpoint of a run."""
+    series, epoch = checkpoint.parent.name, int(checkpoint.name)
+    network, params = weights.load_weights(checkpoint, KINDS[kind])
+    run = Checkpoints(checkpoint.parent.parent)
+    header = run.about(series, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
     about = {
         "command": header["command"],
@@ -62,12 +60,17 @@ def main(settings: ExportSettings, line: str) -> int:
     }
     if "start" in header:
         about["start"] = header["start"]
-    output = network_kind.shipped if settings.output is None else Path(settings.output)
-    weights.save_weights(output, network, params, about, settings.dtype, network_kind)
+    weights.save_weights(output, network, params, about, dtype, KINDS[kind])
     size = output.stat().st_size / 1e6
     print(
         f"{output.name}: {size:.2f} MB, SHA-256 {hashlib.sha256(output.read_bytes()).hexdigest()}"
     )
+
+
+@command("export_weights", ExportSettings)
+def main(settings: ExportSettings, line: str) -> int:
+    output = KINDS[settings.kind].shipped if settings.output is None else Path(settings.output)
+    export(Path(settings.checkpoint), settings.kind, output, settings.dtype, line)
     return DONE
 
 

@@ -44,6 +44,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "round_robin": ("round_robin", ()),
     "inputs": ("compare", ("rows=inputs",)),
     "training_curve": ("paper/training_curve", ()),
+    "weightings": ("compare", ("rows=weightings",)),
     "oracle_gap": ("compare", ("rows=oracle_gap",)),
     "card_values": ("paper/card_values", ()),
     "card_statistics": ("paper/card_statistics", ()),

@@ -19,9 +19,13 @@ class TrainBeliefSettings(MixtureSettings):
     network: BeliefConfig = field(default_factory=BeliefConfig)
 
 
+def train(settings: TrainBeliefSettings, line: str) -> None:
+    run_training(settings, settings.network, KIND, line)
+
+
 @command("train_belief", TrainBeliefSettings)
 def main(settings: TrainBeliefSettings, line: str) -> int:
-    run_training(settings, settings.network, KIND, line)
+    train(settings, line)
     return DONE
 
 

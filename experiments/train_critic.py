@@ -52,8 +52,7 @@ def make_evaluate(settings: TrainCriticSettings) -> EvaluateFn:
     return evaluate
 
 
-@command("train_critic", TrainCriticSettings)
-def main(settings: TrainCriticSettings, line: str) -> int:
+def train(settings: TrainCriticSettings, line: str) -> None:
     _, start = load_weights(None)
     run_training(
         settings,
@@ -66,6 +65,11 @@ def main(settings: TrainCriticSettings, line: str) -> int:
         score="wpg",
         summary=_summary,
     )
+
+
+@command("train_critic", TrainCriticSettings)
+def main(settings: TrainCriticSettings, line: str) -> int:
+    train(settings, line)
     return DONE
 
 

@@ -87,8 +87,7 @@ def make_evaluate(settings: TrainDistilledSettings) -> EvaluateFn:
     return evaluate
 
 
-@command("train_distilled", TrainDistilledSettings)
-def main(settings: TrainDistilledSettings, line: str) -> int:
+def train(settings: TrainDistilledSettings, line: str) -> None:
     start = on_top_of_belief(settings.network, settings.belief, settings.training["seed"])
     run_training(
         settings,
@@ -100,6 +99,11 @@ def main(settings: TrainDistilledSettings, line: str) -> int:
         score="wpg",
         summary=_summary,
     )
+
+
+@command("train_distilled", TrainDistilledSettings)
+def main(settings: TrainDistilledSettings, line: str) -> int:
+    train(settings, line)
     return DONE
 
 

@@ -20,9 +20,13 @@ class TrainOpponentModelSettings(MixtureSettings):
     network: OpponentModelConfig = field(default_factory=OpponentModelConfig)
 
 
+def train(settings: TrainOpponentModelSettings, line: str) -> None:
+    run_training(settings, settings.network, KIND, line)
+
+
 @command("train_opponent_model", TrainOpponentModelSettings)
 def main(settings: TrainOpponentModelSettings, line: str) -> int:
-    run_training(settings, settings.network, KIND, line)
+    train(settings, line)
     return DONE
 
 

@@ -27,9 +27,9 @@ LAYERS = {
     "arena": {"game", "network", "inference", "players", "evaluation", "adapters"},
     "console": {"game", "players", "evaluation"},
 }
-FREE = {"errors", "version", "files", "runtime", "ragged", "checkpoint", "records"}
+FREE = {"errors", "version", "files", "runtime", "ragged", "checkpoint", "records", "datasets"}
 """Modules at the top that every layer may use."""
-NO_ALGORITHMS = FREE - {"records"}
+NO_ALGORITHMS = FREE - {"records", "datasets"}
 """Those of them that know no layer."""
 OUTSIDE = {"hydra", "omegaconf", "matplotlib", "rich", "tensorboardX"}
 """For programs around the package; the package itself does without."""

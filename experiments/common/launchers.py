@@ -42,6 +42,16 @@ class LauncherSettings:
             raise ConfigError("launcher.gpus: only Ray shares a GPU, and only one")
 
 
+def launch(
+    settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Makes all calls of `work` and yields the results as they come."""
+    if settings.name == HERE:
+        return (work(*call) for call in calls)
+    jax.config.update("jax_platforms", "cpu")  # this process must not take the others' memory
+    return (_on_ray if settings.name == "ray" else _on_slurm)(settings, work, calls)
+
+
 def play_elsewhere(
     settings: LauncherSettings,
     work: Callable[..., MatchRecord],
@@ -52,11 +62,9 @@ def play_elsewhere(
     as they come; does nothing for "here"."""
     if settings.name == HERE:
         return
-    jax.config.update("jax_platforms", "cpu")  # this process must not take the others' memory
-    results = (_on_ray if settings.name == "ray" else _on_slurm)(settings, work, calls)
     with progress(f"pieces by {settings.name}") as advance:
         advance(0, len(calls))
-        for done, record in enumerate(results, 1):
+        for done, record in enumerate(launch(settings, work, calls), 1):
             known = store.find(record.match)
             if known is None or len(known.margins) < len(record.margins):
                 store.save(record)

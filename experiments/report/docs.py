@@ -149,6 +149,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "training-belief": training("training_belief", "gain", GAIN, 4),
     "training-opponent-model": training("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
     "shipped": shipped(weights.POLICY_VALUE.shipped),
+    "shipped-critic": shipped(weights.POLICY_VALUE.named[weights.CRITIC]),
     "shipped-belief": shipped(card_belief.KIND.shipped),
     "shipped-opponent-model": shipped(opponent_model.KIND.shipped),
     **{f"speed-{name}": speed(name) for name in SUBJECTS},

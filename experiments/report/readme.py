@@ -19,8 +19,10 @@ PLAYERS = {
 }
 NETWORKS = {
     "scrofa": (weights.POLICY_VALUE.shipped,),
-    "scrofa-strong": tuple(
-        kind.shipped for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND)
+    "scrofa-strong": (
+        weights.POLICY_VALUE.named[weights.CRITIC],
+        card_belief.KIND.shipped,
+        opponent_model.KIND.shipped,
     ),
 }
 """Weights files that each player needs, for the hours of training behind them."""

@@ -78,8 +78,8 @@ class WeightConfig:
     the probability with which the scenario was drawn.
     """
 
-    # "none", "iec", "bayes": the normalised product, or "opponent-model": the likelihood of all
-    # plays by the learned opponent model
+    # "none", "iec", "iec-class": with the denominators that the paper drops, "bayes": the
+    # normalised product, or "opponent-model": the likelihood of all plays by the learned model
     rule: str = "iec"
     rule_power: float = 1.0  # power of the rule in the pool; 0: it does not count
     belief_power: float = 0.0  # of the learned belief; 0: it is not asked
@@ -100,6 +100,8 @@ class WeightConfig:
         _check_choice("inputs", self.inputs, ("averaged", "onehot"))
         if not all(0 <= x < math.inf for x in (self.beta, self.rule_power, self.belief_power)):
             raise ConfigError("beta, rule_power and belief_power must be >= 0")
+        if self.rule == "iec-class" and (self.factor, self.regret) != ("exponential", "all"):
+            raise ConfigError("the rule iec-class has the paper's factor and regret only")
         if not 2 <= self.min_rank <= 14 or self.chunk < 1:
             raise ConfigError("wanted: min_rank from 2 to 14, chunk >= 1")
 

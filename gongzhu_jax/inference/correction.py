@@ -1,8 +1,9 @@
 """Correction factors: weights of scenarios by IEC and by the naive Bayes product (section 5).
 
 A slice is one play of the history. In a scenario its actor's hand at that moment is known, so the
-policy network says how much the actor gave away with the card: its regret. Axes: B decisions,
-N scenarios each.
+policy network says how much the actor gave away with the card: its regret. The rule "iec-class"
+keeps the denominators that the paper derives for a whole class of scenarios and then drops. Axes: B
+decisions, N scenarios each.
 """
 
 from collections.abc import Callable
@@ -10,11 +11,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from gongzhu_jax import ragged
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
-from gongzhu_jax.game.public_view import PublicView, with_deal
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, POINT_CARDS, RANK, SUIT
+from gongzhu_jax.game.public_view import PublicView, unseen_mask, with_deal
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, WeightConfig
 from gongzhu_jax.inference.registry import RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios
@@ -37,6 +39,33 @@ def counted_slices(view: PublicView, config: WeightConfig) -> jax.Array:
     lead = view.trick[0]
     of_suit = (lead < 0) | (card // NUM_RANKS == lead // NUM_RANKS)
     return by_others & high & (of_suit | (not config.suit_rule))
+
+
+def irrelevant_cards(view: PublicView, config: WeightConfig) -> jax.Array:
+    """The cards that scenarios of one class may differ in, bool[52]: unseen ones that are too low
+    to count and bring no points."""
+    low = np.asarray(RANK) + LOWEST_RANK < config.min_rank
+    return unseen_mask(view) & jnp.asarray(low & ~np.isin(np.arange(NUM_CARDS), POINT_CARDS))
+
+
+def lend(state: env.GameState, irrelevant: jax.Array, voids: jax.Array) -> env.GameState:
+    """The state with all irrelevant cards in the hand of its mover, but for those of suits in which
+    it has shown a void, bool[4, 4]."""
+    mover = env.player_to_move(state)
+    may_hold = ~jnp.repeat(voids[mover], NUM_RANKS)
+    return state.replace(holder=jnp.where(irrelevant & may_hold, mover, state.holder))
+
+
+def class_log_factor(q: jax.Array, legal: jax.Array, lent: jax.Array, card, beta) -> jax.Array:
+    """log of gamma(card) / (Y + J / 3), the factor of one slice in the integral over a class.
+
+    J is the sum of gamma over legal irrelevant cards, `lent`, whoever holds them, and Y over the
+    mover's other legal cards.
+    """
+    best = jnp.max(jnp.where(legal, q, -jnp.inf))
+    gamma = jnp.where(legal, jnp.exp(beta * (q - best)), 0.0)
+    denominator = jnp.sum(jnp.where(lent, gamma / 3, gamma))
+    return beta * (q[card] - best) - jnp.log(denominator)
 
 
 def slice_log_factor(
@@ -79,11 +108,22 @@ def log_weights(
       active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
     """
     counts = jax.vmap(counted_slices, (0, None))(views, config)
+    irrelevant = None
+    if config.rule == "iec-class":
+        irrelevant = jax.vmap(irrelevant_cards, (0, None))(views, config)
 
     def factor(logits, before, card, decision, stage):
-        return slice_log_factor(logits, before, card, beta, config)
+        if irrelevant is None:
+            return slice_log_factor(logits, before, card, beta, config)
+        lent = irrelevant[decision] & (before.holder == env.player_to_move(before))
+        q = logits / POLICY_SHARPNESS
+        return class_log_factor(q, env.legal_mask(before), lent, card, beta)
 
-    return LogWeights(*sum_slices(params, views, holder, counts, factor, network, config, active))
+    return LogWeights(
+        *sum_slices(
+            *(params, views, holder, counts, factor, network, config, active), irrelevant=irrelevant
+        )
+    )
 
 
 def no_weights(params, views, scenarios: Scenarios, active, network, config) -> LogWeights:
@@ -99,13 +139,13 @@ def correct(
     network: Network,
     config: InferenceConfig,
 ) -> LogWeights:
-    """The rules "iec" and "bayes"."""
+    """The rules "iec", "iec-class" and "bayes"."""
     return log_weights(
         params.network, views, scenarios.holder, params.beta, network, config.weights, active
     )
 
 
-RULES |= {"none": no_weights, "iec": correct, "bayes": correct}
+RULES |= {"none": no_weights, "iec": correct, "iec-class": correct, "bayes": correct}
 
 
 def sum_slices(
@@ -118,6 +158,7 @@ def sum_slices(
     config: WeightConfig,
     active: jax.Array | None = None,
     shape: tuple[int, ...] = (),
+    irrelevant: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The sum over slices of a log factor, float32[B, N, *shape]; the slices that count, and those
     given to the network.
@@ -126,6 +167,7 @@ def sum_slices(
       counts: bool[B, 52], the slices that count.
       factor: `(logits, state before the play, card, decision, stage) -> float32[*shape]`.
       config: its inputs and chunk are used.
+      irrelevant: bool[B, 52]; cards that are lent to the mover of every slice.
     """
     batch, draws = holder.shape[:2]
     # Stages of the slices that count come first; a decision's scenarios share them.
@@ -137,6 +179,8 @@ def sum_slices(
         stage = stages[decision, number]
         view = jax.tree.map(lambda leaf: leaf[decision], views)
         before = jax.vmap(env.rewind)(jax.vmap(with_deal)(view, holder[decision, scenario]), stage)
+        if irrelevant is not None:
+            before = jax.vmap(lend)(before, irrelevant[decision], view.voids)
         card = jnp.take_along_axis(view.plays, stage[:, None], axis=1)[:, 0]
         logits, _ = network.apply(params, jax.vmap(encoder)(before))
         log_factor = jax.vmap(factor)(logits, before, card, decision, stage)

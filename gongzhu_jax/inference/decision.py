@@ -1,26 +1,21 @@
 """A decision under hidden information: scenarios, their weights, a search of each, and the
 weighted average of Q (sections 4 and 5). Axes: B decisions, N scenarios each."""
 
-from collections.abc import Callable
-
 import chex
 import jax
 import jax.numpy as jnp
 from flax import struct
 
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
+from gongzhu_jax.inference.resampling import resample
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
 DRAWN_AT_ONCE = 512
 """Deals drawn together: each looks up its stratum in tables of 50 kB."""
-
-SelectFn = Callable[[jax.Array, jax.Array, int], tuple[jax.Array, jax.Array]]
-"""(key, normalised weights [M], count) -> (indices [count], their new weights [count])"""
 
 
 class Decision(struct.PyTreeNode):
@@ -41,13 +36,8 @@ def decide(
     views: PublicView,
     network: Network,
     config: InferenceConfig,
-    select: SelectFn | None = None,
 ) -> Decision:
-    """Decides for every view, [B], each with its own key, whatever the others are.
-
-    `select` chooses the scenarios that are searched where more are drawn
-    (`config.scenarios.candidates`).
-    """
+    """Decides for every view, [B], each with its own key, whatever the others are."""
     assert_views(views)
     chex.assert_shape(keys, views.stage.shape)
     split = jax.vmap(jax.random.split)(keys)
@@ -65,7 +55,7 @@ def decide(
     scenarios = jax.lax.map(
         draw, (split[:, 0], views, log_odds), batch_size=min(at_once, len(keys))
     )
-    return decide_in(params, split[:, 1], views, scenarios, network, config, log_odds, select)
+    return decide_in(params, split[:, 1], views, scenarios, network, config, log_odds)
 
 
 def decide_in(
@@ -76,7 +66,6 @@ def decide_in(
     network: Network,
     config: InferenceConfig,
     log_odds: jax.Array | None = None,
-    select: SelectFn | None = None,
 ) -> Decision:
     """Decides in given scenarios; `log_odds`, [B, 52, 3], are the belief's if it is asked."""
     legal = jax.vmap(legal_mask)(views)
@@ -85,10 +74,8 @@ def decide_in(
     rule = RULES[config.weights.rule](params, views, scenarios, active, network, config)
     weight = normalise(scenarios.log_weight + _pool(params, scenarios, rule, config, log_odds))
     if config.scenarios.drawn > config.scenarios.draws:
-        if select is None:
-            raise ConfigError("with more candidates than draws a decision needs a selection")
-        keys, select_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
-        index, weight = jax.vmap(select, (0, 0, None))(select_keys, weight, config.scenarios.draws)
+        keys, own_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+        index, weight = jax.vmap(resample, (0, 0, None))(own_keys, weight, config.scenarios.draws)
         scenarios = jax.vmap(lambda of_one, i: jax.tree.map(lambda leaf: leaf[i], of_one))(
             scenarios, index
         ).replace(valid=weight > 0)

@@ -36,6 +36,9 @@ class MixtureTrainingConfig:
     # Player to its share of the seats, and the options of those that have any.
     mixture: Mapping[str, float] = field(default_factory=lambda: {"greed": 1.0})
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # "mixed": at half of the tables partners are of one player type, at the others every seat is
+    # drawn for itself; "versus": the player that learns has one team, another one the other.
+    seating: str = "mixed"
     random_play: float = 0.0  # probability that a decision is a uniformly random legal card
     td_lambda: float = 0.75  # of the critic: the weight of what happened later in the game
     start: str | None = None  # digest of the parameters it starts from; None: random ones
@@ -55,11 +58,15 @@ class MixtureTrainingConfig:
             raise ConfigError("mixture needs players with positive shares")
         if not (0 <= self.random_play <= 1 and 0 <= self.td_lambda <= 1):
             raise ConfigError("random_play and td_lambda lie in 0..1")
+        if self.seating not in ("mixed", "versus"):
+            raise ConfigError(f"seating must be mixed or versus, not {self.seating!r}")
         selves = [name for name in self.mixture if name.endswith(SELF)]
         if len(selves) != isinstance(self.network, NetworkConfig):
             raise ConfigError(
                 f"the mixture of a critic, and of nothing else, has one player labelled {SELF}"
             )
+        if self.seating == "versus" and (not selves or len(self.mixture) < 2):
+            raise ConfigError(f"seating=versus needs a player labelled {SELF} and another one")
         network = self.network
         if isinstance(network, OpponentModelConfig) and network.player_types != len(self.mixture):
             raise ConfigError(

@@ -94,6 +94,7 @@ def compile_epoch(
             *((config.seed, epoch), config.games, seated, shares, mesh, chunk),
             random_play=config.random_play,
             record_q=isinstance(config.network, DistilledConfig),
+            versus=me if config.seating == "versus" else None,
         )
         return games if me is None else annotated(games, average, kept_policy)
 

@@ -35,14 +35,20 @@ def play_mixture(
     *,
     random_play: float = 0.0,
     record_q: bool = False,
+    versus: int | None = None,
 ) -> MixtureGames:
     """`count` games, on the devices. In half of them partners are of one player type, in the others
-    every seat is drawn for itself."""
+    every seat is drawn for itself; or player `versus` has one team in all of them."""
     random = np.random.default_rng(list(seed))
-    p = np.asarray(shares, np.float64) / np.sum(shares)
-    seats = random.choice(len(players), (count, NUM_SEATS), p=p)
+    p = np.asarray(shares, np.float64)
+    if versus is not None:
+        p = np.where(np.arange(len(p)) == versus, 0.0, p)
+    seats = random.choice(len(players), (count, NUM_SEATS), p=p / np.sum(p))
     as_teams = random.random(count) < 0.5
-    seats = np.where(as_teams[:, None], seats[:, [0, 1, 0, 1]], seats)
+    if versus is None:
+        seats = np.where(as_teams[:, None], seats[:, [0, 1, 0, 1]], seats)
+    else:  # the other team is one of the others
+        seats = np.where(as_teams[:, None] == [True, False, True, False], versus, seats[:, :1])
     key = jax.random.key(int(random.integers(2**31)))
     deals = _deal(jax.random.split(jax.random.fold_in(key, 0), count))
     keys = jax.random.split(jax.random.fold_in(key, 1), count)

@@ -9,7 +9,7 @@ from. `KINDS` is the one list of all kinds of networks.
 import functools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,11 @@ from gongzhu_jax.network.policy_value import NetworkConfig, Params, make
 
 SUFFIX = ".safetensors"
 FORMAT = "gongzhu_jax weights 1"
+PERFECT_INFORMATION = "perfect-information"
+"""The shipped network that was trained as in the paper, by play with all hands seen."""
+CRITIC = "critic"
+"""The shipped network whose values are those of play between players who do not see each other's
+hands."""
 
 C = TypeVar("C")
 
@@ -41,6 +46,7 @@ class NetworkKind:
     config_type: type
     init: Callable[[jax.Array, Any], Params]  # (key, config) -> untrained parameters
     description: str  # one line for the model card
+    named: Mapping[str, Path] = field(default_factory=dict)  # shipped files, where there are more
 
 
 KINDS: dict[str, NetworkKind] = {}
@@ -59,6 +65,10 @@ POLICY_VALUE = register(
         NetworkConfig,
         lambda key, config: make(config).init(key),
         "the network that plays: 52 policy logits and the points still to come",
+        {
+            PERFECT_INFORMATION: Path(__file__).with_name(f"scrofazero{SUFFIX}"),
+            CRITIC: Path(__file__).with_name(f"critic{SUFFIX}"),
+        },
     )
 )
 
@@ -69,12 +79,13 @@ def load_weights(
     """The configuration and parameters of a network of that kind.
 
     Args:
-      checkpoint: the folder of a run (its best, else its last checkpoint), one checkpoint in it
-        such as `runs/train/last/100`, both also in a bucket (`gs://`, `s3://`), or a weights file.
-        None: the shipped weights.
+      checkpoint: the folder of a run (its best, else its last checkpoint) or one checkpoint in it
+        such as `runs/train/last/100`, both also in a bucket (`gs://`, `s3://`); a weights file; or
+        the name of shipped weights such as "critic". None: the shipped weights.
     """
-    path = kind.shipped if checkpoint is None else Path(checkpoint)
-    if checkpoint is None and not path.is_file():
+    ours = kind.shipped if checkpoint is None else kind.named.get(str(checkpoint))
+    path = Path(checkpoint or "") if ours is None else ours
+    if ours is not None and not path.is_file():
         raise CheckpointError(f"no {kind.name} is shipped yet: give a run or a weights file")
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, kind.name)

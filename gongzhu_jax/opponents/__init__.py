@@ -1,9 +1,15 @@
-"""What we learned beyond the paper: who holds what (the belief), who plays how (the opponent
-model), and which of many weighed scenarios are worth a search.
+"""What we learned beyond the paper: who holds what (the belief), and who plays how (the opponent
+model and the distilled policy).
 
 Importing the package registers its proposal, its weighting rule and its networks.
 """
 
-from gongzhu_jax.opponents import card_belief, odds, opponent_model, play_features, selection
+from gongzhu_jax.opponents import (
+    card_belief,
+    distilled_policy,
+    odds,
+    opponent_model,
+    play_features,
+)
 
-__all__ = ["card_belief", "odds", "opponent_model", "play_features", "selection"]
+__all__ = ["card_belief", "distilled_policy", "odds", "opponent_model", "play_features"]

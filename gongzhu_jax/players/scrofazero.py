@@ -35,10 +35,9 @@ from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.features import encode, encode_averaged
 from gongzhu_jax.network.policy_value import NetworkConfig, Params
 from gongzhu_jax.network.policy_value import make as make_network
-from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.network.weights import CRITIC, load_weights
 from gongzhu_jax.opponents.card_belief import KIND as BELIEF
 from gongzhu_jax.opponents.opponent_model import KIND as OPPONENT_MODEL
-from gongzhu_jax.opponents.selection import select
 from gongzhu_jax.players import options
 from gongzhu_jax.players.protocol import BatchFn, Player, as_batch
 from gongzhu_jax.search.config import SearchConfig
@@ -78,6 +77,9 @@ PRESETS: Mapping[str, InferenceConfig | PolicyConfig] = {
 
 NAMES = tuple(PRESETS)
 
+WEIGHTS: Mapping[str, str] = {"scrofa-strong": CRITIC}
+"""The shipped network of a player, where it is not that of perfect information."""
+
 
 def files(name: str) -> tuple[str, ...]:
     """Options of a player that name weights files or checkpoints."""
@@ -88,7 +90,7 @@ def make(
     name: str, config: Any, *, checkpoint: str | Path | None = None, **models: str | Path | None
 ) -> Player:
     """A player with the network of a checkpoint, or of the weights shipped with the package."""
-    return _build(name, config, *load_weights(checkpoint), **models)
+    return _build(name, config, *load_weights(checkpoint or WEIGHTS.get(name)), **models)
 
 
 def from_network(
@@ -146,7 +148,7 @@ class SearchAct:
         return self.decide(params, keys, views).card
 
     def decide(self, params: Any, keys: jax.Array, views: PublicView) -> Decision:
-        return decide(params, keys, views, make_network(self.network), self.config, select)
+        return decide(params, keys, views, make_network(self.network), self.config)
 
 
 # Cached because jit keys its cache on the function object.

@@ -1,4 +1,8 @@
-"""Settings of self-play and learning. Defaults are the paper's."""
+"""Settings of self-play and learning.
+
+Defaults are the paper's; where it is silent they are the original program's, which
+docs/deviations.md lists.
+"""
 
 from dataclasses import dataclass, field
 

@@ -139,7 +139,7 @@ def test_analyse_refuses(
     assert not output.with_suffix(".json").exists()
 
 
-ROWS = ("techniques", "inputs", "strength", "oracle_gap")
+ROWS = ("techniques", "weightings", "inputs", "strength", "oracle_gap")
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -1,6 +1,7 @@
 """Scenario weights against the plain-Python oracle and the golden records."""
 
 import functools
+import itertools
 import math
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import WeightConfig
-from gongzhu_jax.inference.correction import log_weights
+from gongzhu_jax.inference.correction import class_log_factor, log_weights
 from gongzhu_jax.inference.registry import RULES
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.inference.scenarios import Scenarios
@@ -97,6 +98,8 @@ def _expected(
     log_weight, used = iec.iec_log_weight(*history, deal, linear_policy, **common, **kind)
     if config.rule == "bayes":
         log_weight = iec.bayes_log_weight(*history, deal, linear_policy, **common)
+    elif config.rule == "iec-class":
+        log_weight = iec.class_log_weight(*history, deal, linear_policy, **common)
     return log_weight, len(used)
 
 
@@ -115,6 +118,8 @@ def _expected(
         {"rule": "bayes"},
         {"rule": "bayes", "beta": 0.0},
         {"rule": "bayes", "beta": 0.05, "inputs": "onehot", "slices": "every"},
+        {"rule": "iec-class", "beta": 0.05},
+        {"rule": "iec-class", "min_rank": 13, "suit_rule": False, "inputs": "onehot"},
     ],
     ids=lambda options: ",".join(f"{k}={v}" for k, v in options.items()) or "paper",
 )
@@ -130,6 +135,26 @@ def test_weights_are_those_of_the_oracle(views, holder, options: dict[str, Any])
     assert counted == slices > 0
     assert evaluated == -(-slices // config.chunk) * config.chunk
     assert np.std(found) > 0.1
+
+
+@pytest.mark.parametrize(("per_player", "least", "most"), [(1, 1.05, 1.2), (5, 2.0, 3.5)])
+def test_how_good_the_integral_over_a_class_is(per_player: int, least: float, most: float) -> None:
+    """The sum over all ways to deal five irrelevant cards to three players, over the paper's closed
+    form: close for one slice of each player, far off for five, since the denominators of a player
+    are all large or all small together."""
+    random = np.random.default_rng(per_player)
+    others, irrelevant, beta = 2, 5, 0.015
+    q = random.normal(0, 20, (3 * per_player, others + irrelevant)).astype(np.float32)
+    q[:, others:] = q[:1, others:]  # the same at every slice, whoever plays
+    lent = jnp.arange(others + irrelevant) >= others
+    closed = [class_log_factor(row, lent | True, lent, 0, jnp.float32(beta)) for row in q]
+    gamma = np.exp(beta * q.astype(np.float64))
+    exact = 0.0
+    for owners in itertools.product(range(3), repeat=irrelevant):
+        held = [gamma[0, others:][np.array(owners) == player].sum() for player in range(3)]
+        denominator = gamma[:, :others].sum(axis=1) + np.tile(held, per_player)
+        exact += float(np.prod(gamma[:, 0] / denominator))
+    assert least < exact / 3**irrelevant / math.exp(sum(map(float, closed))) < most
 
 
 def test_clipping_is_reached(views, holder) -> None:

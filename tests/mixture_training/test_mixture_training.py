@@ -179,3 +179,15 @@ def test_positions_are_spread_over_all_but_the_last_trick(positions: int) -> Non
 def test_bad_settings(options: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         replace(CONFIG, **options)
+
+
+def test_the_player_that_learns_has_one_team_of_every_table() -> None:
+    games = play_mixture((5,), 32, [high_player, random_player], [0.5, 0.5], games_mesh(), versus=1)
+    types = np.asarray(games.player_type)
+    assert np.all(types[:, [0, 1]] == types[:, [2, 3]])
+    assert np.all(types[:, 0] != types[:, 1])
+    assert set(types[:, 0]) == {0, 1}
+    with pytest.raises(ConfigError, match="seating=versus needs a player labelled @self"):
+        replace(CONFIG, seating="versus")
+    with pytest.raises(ConfigError, match="seating must be mixed or versus"):
+        replace(CONFIG, seating="round")

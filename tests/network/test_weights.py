@@ -10,7 +10,8 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from gongzhu_jax import opponents  # noqa: F401, which registers its networks
+from gongzhu_jax import opponents, players  # noqa: F401, opponents registers its networks
+from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import CheckpointError
 from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import (
@@ -103,3 +104,17 @@ def test_kinds_are_shipped_or_say_that_they_are_not() -> None:
         shape = jax.eval_shape(lambda key, c=config, k=kind: k.init(key, c), jax.random.key(0))
         assert jax.tree.map(jnp.shape, params) == jax.tree.map(jnp.shape, shape)
         assert kind.description
+
+
+def test_shipped_weights_have_names() -> None:
+    assert set(POLICY_VALUE.named) == {"perfect-information", "critic"}
+    shipped, critic = (load_weights(name)[1] for name in POLICY_VALUE.named)
+    assert digest(shipped) == digest(load_weights(None)[1])
+    assert digest(critic) != digest(shipped)
+    with pytest.raises(CheckpointError, match="there is no checkpoint in critics"):
+        load_weights("critics")
+    # The strongest player looks ahead with the critic, those of the paper with its own network.
+    for name, params in (("scrofa-strong", critic), ("scrofa", shipped), ("raw", shipped)):
+        assert digest(players.make(name).params.network) == digest(params)
+    chosen = players.make("scrofa-strong", checkpoint="perfect-information")
+    assert digest(chosen.params.network) == digest(shipped)

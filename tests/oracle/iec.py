@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from tests.oracle import features
-from tests.oracle.rules import SUIT, Game
+from tests.oracle.rules import HEARTS, SUIT, Game, card_name
 
 Policy = Callable[[list[float]], list[float]]
 
@@ -135,3 +135,58 @@ def bayes_log_weight(
         log_gamma = -beta * _regret(q, card, legal, "all")
         log_weight += log_gamma - math.log(sum(gammas))
     return log_weight
+
+
+def class_log_weight(
+    leader: int,
+    cards: Sequence[int],
+    seat: int,
+    scenario: Sequence[int],
+    policy: Policy,
+    *,
+    beta: float = 0.015,
+    min_rank: int = 8,
+    suit_rule: bool = True,
+    inputs: str = "averaged",
+) -> float:
+    """Log of the product of gamma(a) / (Y + J / 3), the paper's integral over an equivalent class
+    before its denominators are dropped and without the constant 3^N.
+
+    Irrelevant are the cards that the deciding seat has not seen, below `min_rank`, without points.
+    They are put into the hand of whoever plays, unless it has failed to follow their suit.
+    """
+    suit = _follow_suit(cards)
+    owners = full_deal(leader, cards, scenario)
+    void = _voids(leader, cards, owners)
+    log_weight = 0.0
+    for game, card in _slices(leader, cards, seat, scenario):
+        if not _counts(card, suit, min_rank, suit_rule):
+            continue
+        mover = game.player_to_move()
+        irrelevant = {
+            other
+            for other in range(52)
+            if other not in cards
+            and owners[other] != seat
+            and other % 13 + 2 < min_rank
+            and SUIT[other] != HEARTS
+            and card_name(other) not in ("SQ", "DJ", "C10")
+            and (mover, SUIT[other]) not in void
+        }
+        lent = [mover if other in irrelevant else owner for other, owner in enumerate(owners)]
+        game = Game(lent, leader, cards[: cards.index(card)])
+        q, legal = _points(game, policy, inputs), game.legal()
+        gammas = {other: math.exp(-beta * _regret(q, other, legal, "all")) for other in legal}
+        total_of_irrelevant = sum(gammas[other] for other in legal if other in irrelevant)
+        total_of_others = sum(gammas[other] for other in legal if other not in irrelevant)
+        log_weight += math.log(gammas[card] / (total_of_others + total_of_irrelevant / 3))
+    return log_weight
+
+
+def _voids(leader: int, cards: Sequence[int], owners: Sequence[int]) -> set[tuple[int, int]]:
+    """(seat, suit) of everybody who has failed to follow suit."""
+    return {
+        (owners[card], SUIT[cards[t // 4 * 4]])
+        for t, card in enumerate(cards)
+        if SUIT[card] != SUIT[cards[t // 4 * 4]]
+    }

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gongzhu_jax.opponents.selection import select, threshold
+from gongzhu_jax.inference.resampling import resample, threshold
 
 
 def weights(seed: int, size: int, spread: float) -> jax.Array:
-    found = np.exp(spread * np.random.default_rng(seed).normal(size=size))
-    return jnp.asarray(found / found.sum(), jnp.float32)
+    weight = np.exp(spread * np.random.default_rng(seed).normal(size=size))
+    return jnp.asarray(weight / weight.sum(), jnp.float32)
 
 
 @pytest.mark.parametrize(("count", "spread"), [(1, 1.0), (4, 0.0), (4, 4.0), (15, 1.0), (16, 1.0)])
@@ -27,7 +27,7 @@ def test_threshold_keeps_as_many_as_asked(count: int, spread: float) -> None:
 def test_true_on_average_and_none_twice(spread: float) -> None:
     weight = weights(1, 16, spread)
     keys = jax.random.split(jax.random.key(0), 4000)
-    place, new = jax.jit(jax.vmap(lambda key: select(key, weight, 5)))(keys)
+    place, new = jax.jit(jax.vmap(lambda key: resample(key, weight, 5)))(keys)
     place, new = np.asarray(place), np.asarray(new)
     assert all(len(set(row)) == 5 for row in place.tolist())
     np.testing.assert_allclose(new.sum(axis=1), 1, rtol=1e-5)
@@ -42,7 +42,7 @@ def test_true_on_average_and_none_twice(spread: float) -> None:
 
 def test_fewer_than_asked() -> None:
     weight = jnp.array([0, 0.25, 0, 0.75, 0, 0])
-    place, new = select(jax.random.key(3), weight, 4)
+    place, new = resample(jax.random.key(3), weight, 4)
     assert sorted(zip(np.asarray(new).tolist(), np.asarray(place).tolist(), strict=True))[2:] == [
         (0.25, 1),
         (0.75, 3),
@@ -51,5 +51,5 @@ def test_fewer_than_asked() -> None:
 
 
 def test_nothing_at_all() -> None:
-    _, new = select(jax.random.key(0), jnp.zeros(5), 2)
+    _, new = resample(jax.random.key(0), jnp.zeros(5), 2)
     assert not np.any(new)

@@ -1,4 +1,4 @@
-"""Which of many weighed scenarios are searched: some, chosen so that averages stay unbiased.
+"""Resampling: which of many weighed scenarios are searched, so that averages stay unbiased.
 
 A scenario is kept with a probability in proportion to its weight, at most 1, and counts for more
 the less likely it was kept (Fearnhead and Clifford, 2003): those of the largest weights are kept
@@ -22,7 +22,7 @@ def threshold(weight: jax.Array, count: int) -> jax.Array:
     return jnp.where(jnp.sum(weight > 0) > count, candidate[certain], 0.0)
 
 
-def select(key: jax.Array, weight: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
+def resample(key: jax.Array, weight: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
     """`count` of the weights [M], which sum to 1: their indices [count] and new weights, which sum
     to 1; 0 where there are not so many."""
     least = threshold(weight, count)

@@ -1,0 +1,131 @@
+"""Makes a dataset of games: `python -m experiments.make_games directory=runs/games games=20000`.
+
+Games of a mixture of players at random deals, in shards of columns that NumPy reads
+(`gongzhu_jax.datasets` says which). The same command goes on where it was stopped, and goes on with
+more games if it is asked for more. Read them: `open_dataset("runs/games").batches(256)`.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from experiments.common.cli import DONE, choose_devices, command
+from experiments.common.launchers import LauncherSettings, launch
+from experiments.common.progress import note, progress
+from experiments.common.provenance import commit
+from experiments.common.settings import check_run_folder
+from gongzhu_jax import datasets, runtime
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.evaluation.fingerprint import player_identity
+from gongzhu_jax.game import env
+from gongzhu_jax.mixture_training import MixtureGames, play_mixture
+from gongzhu_jax.players.labels import check_labels, make_labelled
+from gongzhu_jax.players.protocol import Player
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeGamesSettings:
+    directory: str
+    games: int
+    shard: int
+    seed: int
+    mixture: dict[str, float] = field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    random_play: float
+    keep_q: bool
+    chunk: int | None
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
+
+    def __post_init__(self) -> None:
+        check_run_folder(self.directory)
+        check_labels(self.mixture, self.options)
+        if min(self.mixture.values(), default=-1.0) < 0 or not self.shares:
+            raise ConfigError("mixture needs players with positive shares")
+        if self.games < 1 or self.shard < 1 or self.games % self.shard:
+            raise ConfigError("games must be a multiple of those of a shard")
+        if not 0 <= self.random_play <= 1:
+            raise ConfigError("random_play lies in 0..1")
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The mixture without those whose share is 0."""
+        return {label: share for label, share in self.mixture.items() if share > 0}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What decides the games of a shard."""
+        kept = asdict(self)
+        others = ("directory", "games", "chunk", "launcher")
+        return {name: kept[name] for name in kept if name not in others}
+
+
+def columns_of(games: MixtureGames) -> datasets.Columns:
+    """The columns of a shard."""
+    states = games.states
+    owners = jax.vmap(lambda state: env.rewind(state, jnp.int8(0)).holder)(states)
+    columns = {
+        "owners": owners,
+        "leader": states.leaders[:, 0],
+        "plays": states.plays,
+        "player": games.player_type,
+        "scores": jax.vmap(env.scores)(states).astype(np.int16),
+        "random": games.random,
+        **({} if games.q is None else {"q": games.q}),
+    }
+    return {name: np.asarray(column) for name, column in columns.items()}
+
+
+def play_shard(
+    settings: MakeGamesSettings, players: Sequence[Player], number: int
+) -> tuple[int, datasets.Columns]:
+    """The number of a shard and its columns, wherever this process runs."""
+    choose_devices()
+    games = play_mixture(
+        *((settings.seed, number), settings.shard, players),
+        *(list(settings.shares.values()), runtime.games_mesh(), settings.chunk),
+        random_play=settings.random_play,
+        record_q=settings.keep_q,
+    )
+    return number, columns_of(games)
+
+
+@command("make_games", MakeGamesSettings)
+def main(settings: MakeGamesSettings, line: str) -> int:
+    folder = Path(settings.directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    players = [make_labelled(label, settings.options) for label in settings.shares]
+    about = {
+        "players": list(settings.shares),
+        "parameters": [player_identity(player)["params"] for player in players],
+        **settings.identity,
+    }
+    if (folder / datasets.ABOUT).exists():
+        kept = dict(datasets.open_dataset(folder).about)
+        if different := [name for name in about if kept.get(name) != about[name]]:
+            raise ConfigError(
+                f"{folder} has games of another {different[0]}: choose another folder"
+            )
+    else:
+        datasets.write_about(folder, {**about, "command": line, "commit": commit()})
+    shards = range(settings.games // settings.shard)
+    missing = [number for number in shards if not datasets.shard_path(folder, number).exists()]
+    calls = [(settings, players, number) for number in missing]
+    done = len(shards) - len(missing)
+    with progress(f"shards of {settings.shard} games") as advance:
+        advance(done, len(shards))
+        for number, columns in launch(settings.launcher, play_shard, calls):
+            datasets.write_shard(datasets.shard_path(folder, number), columns)
+            done += 1
+            advance(done, len(shards))
+    note(f"{settings.games} games in {folder}")
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

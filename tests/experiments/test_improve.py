@@ -1,0 +1,105 @@
+"""Rounds of improvement and exploiters: who is trained from what, without any training."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments import exploit, improve
+from experiments.common.cli import load_settings
+from experiments.common.results import Workplace
+from experiments.train_opponent_model import TrainOpponentModelSettings
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.network.weights import POLICY_VALUE, SUFFIX
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> improve.ImproveSettings:
+    arguments = [f"directory={tmp_path}/loop", "rounds=2", "deals=4"]
+    return load_settings("improve", improve.ImproveSettings, arguments)
+
+
+def test_every_stage_uses_the_newest_weights(settings: improve.ImproveSettings) -> None:
+    first = improve.settings_of(settings, 1, "critic")
+    assert first.start == str(POLICY_VALUE.named["critic"])
+    folder = Path(settings.directory)
+    assert first.directory == str(folder / "round-1" / "critic")
+
+    then = improve.settings_of(settings, 2, "critic")
+    belief = str(folder / "round-1" / f"belief{SUFFIX}")
+    assert then.start == str(folder / "round-1" / f"critic{SUFFIX}")
+    assert then.options["scrofa-strong@self"]["belief"] == belief
+    # What the command itself says of the player stays.
+    assert then.options["scrofa-strong@self"]["scenarios"] == {"draws": 8, "candidates": 0}
+
+    distilled = improve.settings_of(settings, 2, "distilled")
+    teacher = distilled.options["scrofa-strong@eight"]
+    assert teacher["checkpoint"] == str(folder / "round-2" / f"critic{SUFFIX}")
+    assert teacher["belief"] == belief
+
+    model = improve.settings_of(settings, 2, "opponent_model")
+    student = str(folder / "round-2" / f"distilled{SUFFIX}")
+    assert model.options["distilled"]["checkpoint"] == student
+    assert model.player_types["distilled"] > 0
+    assert isinstance(model, TrainOpponentModelSettings)
+    model.config(model.network)  # refuses a network of another number of player types
+
+
+def test_the_player_of_a_round_has_its_networks(settings: improve.ImproveSettings) -> None:
+    folder = Path(settings.directory) / "round-2"
+    assert improve.networks(settings, 2) == {
+        "checkpoint": str(folder / f"critic{SUFFIX}"),
+        "belief": str(folder / f"belief{SUFFIX}"),
+        "opponent_model": str(folder / f"opponent_model{SUFFIX}"),
+    }
+    assert improve.networks(settings, 0)["checkpoint"] == str(POLICY_VALUE.named["critic"])
+
+
+def test_finished_stages_are_not_trained_again(
+    settings: improve.ImproveSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[str] = []
+
+    def train(chosen, line: str) -> None:
+        trained.append(str(Path(chosen.directory).relative_to(settings.directory)))
+        (Path(chosen.directory) / "last" / str(chosen.training["epochs"])).mkdir(parents=True)
+
+    stages = {
+        name: improve.Stage(stage.command, stage.settings, train, stage.kind, stage.shipped)
+        for name, stage in improve.STAGES.items()
+    }
+    monkeypatch.setattr(improve, "STAGES", stages)
+    monkeypatch.setattr(improve, "export", lambda _, kind, output, *__: output.touch())
+    monkeypatch.setattr(improve, "play_round", lambda *_: {"rows": {}, "differences": {}})
+    done = improve.file_of(settings, 1, "distilled")
+    done.parent.mkdir(parents=True)
+    done.touch()
+    improve.run(settings, Workplace("improve"))
+    order = [f"round-{number}/{name}" for number in (1, 2) for name in settings.stages]
+    assert trained == [stage for stage in order if stage != "round-1/distilled"]
+
+
+def test_wrong_stages_are_refused(tmp_path: Path) -> None:
+    common = [f"directory={tmp_path}/loop"]
+    with pytest.raises(ConfigError, match="unknown stage 'critics'; there are critic, distilled"):
+        load_settings("improve", improve.ImproveSettings, [*common, "stages={critics:{}}"])
+    wrong = load_settings(
+        "improve", improve.ImproveSettings, [*common, "stages.belief.start='{beliefs}'"]
+    )
+    with pytest.raises(ConfigError, match=r"there are no weights \{beliefs\}; there are critic"):
+        improve.settings_of(wrong, 1, "belief")
+    wrong = load_settings("improve", improve.ImproveSettings, [*common, "+stages.belief.begin=1"])
+    with pytest.raises(ConfigError, match=r"stages\.belief: "):
+        improve.settings_of(wrong, 1, "belief")
+
+
+def test_an_exploiter_meets_its_target_alone(tmp_path: Path) -> None:
+    settings = load_settings(
+        "exploit", exploit.ExploitSettings, [f"directory={tmp_path}/x", "targets=[greed]"]
+    )
+    chosen = exploit.training_of(settings, "greed")
+    assert chosen.player_types == {"scrofa-strong@self": 1.0, "greed": 1.0}
+    assert chosen.start == str(POLICY_VALUE.named["critic"])
+    assert chosen.training["seating"] == "versus"
+    assert chosen.training["epochs"] == settings.critic["training"]["epochs"]
+    with pytest.raises(ConfigError, match="targets must name"):
+        load_settings("exploit", exploit.ExploitSettings, ["targets=[]"])
