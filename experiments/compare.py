@@ -11,14 +11,15 @@ played it, and `differences` of two rows on the deals that both played.
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from experiments.common.cli import Result, choose_devices, experiment
-from experiments.common.launchers import LauncherSettings, play_elsewhere
+from experiments.common.launchers import HERE, LauncherSettings, launch
 from experiments.common.plots import plot_points
 from experiments.common.progress import progress
+from experiments.common.provenance import provenance
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
 from experiments.report.sections import PICTURES
@@ -81,10 +82,11 @@ def make_player(label: str, settings: CompareSettings) -> Player:
     return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
 
 
-def play_in_process(pairing: Pairing, settings: PlaySettings, command: str) -> MatchRecord:
+def play_in_process(pairing: Pairing, settings: PlaySettings, recorder: Recorder) -> MatchRecord:
     """One match in a process of a launcher."""
     choose_devices()
-    recorder = Workplace(command, settings.publish, settings.allow_changes).recorder()
+    of_this_machine = provenance(recorder.provenance["command"])
+    recorder = replace(recorder, provenance=of_this_machine)
     return play_all([pairing], settings, recorder)[pairing.name]
 
 
@@ -98,10 +100,8 @@ def play_all(
 
     Ctrl-C keeps what is finished, and the finished deals of the match that it stops.
     """
-    if launcher is not None:  # the loop below then only reads the records
-        command = recorder.provenance["command"]
-        calls = [(pairing, settings, command) for pairing in pairings]
-        play_elsewhere(launcher, play_in_process, calls, recorder.store)
+    if launcher is not None and launcher.name != HERE:
+        return _play_elsewhere(pairings, settings, recorder, launcher)
     records: dict[str, MatchRecord] = {}
     try:
         with progress("matches") as advance:
@@ -120,6 +120,24 @@ def play_all(
         done = f"{len(records)} of {len(pairings)} matches are finished and kept"
         raise KeyboardInterrupt(done) from None
     return records
+
+
+def _play_elsewhere(
+    pairings: Sequence[Pairing],
+    settings: PlaySettings,
+    recorder: Recorder,
+    launcher: LauncherSettings,
+) -> dict[str, MatchRecord]:
+    """Every match in a process of its own; records are kept as they come."""
+    records: dict[int, MatchRecord] = {}
+    calls = [(pairing, settings, recorder) for pairing in pairings]
+    with progress(f"matches by {launcher.name}") as advance:
+        advance(0, len(pairings))
+        for number, record in launch(launcher, play_in_process, calls):
+            recorder.store.keep(record)
+            records[number] = record
+            advance(len(records), len(pairings))
+    return {pairing.name: records[number] for number, pairing in enumerate(pairings)}
 
 
 def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dict[str, Any]:

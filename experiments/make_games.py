@@ -119,7 +119,7 @@ def main(settings: MakeGamesSettings, line: str) -> int:
     done = len(shards) - len(missing)
     with progress(f"shards of {settings.shard} games") as advance:
         advance(done, len(shards))
-        for number, columns in launch(settings.launcher, play_shard, calls):
+        for _, (number, columns) in launch(settings.launcher, play_shard, calls):
             datasets.write_shard(datasets.shard_path(folder, number), columns)
             done += 1
             advance(done, len(shards))

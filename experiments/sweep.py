@@ -22,7 +22,7 @@ import copy
 import csv
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ from experiments.common.cli import (
     open_config,
     to_settings,
 )
-from experiments.common.launchers import LauncherSettings, play_elsewhere
+from experiments.common.launchers import HERE, LauncherSettings, launch
 from experiments.common.plots import plot_heat, plot_lines
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
@@ -185,30 +185,33 @@ def sample_size(player: Player) -> float | None:
     return float(np.mean(jax.vmap(effective_sample_size)(weight(player.params))))
 
 
-def play_in_process(cell: Cell, command: str) -> MatchRecord:
+def play_in_process(cell: Cell, recorder: Recorder) -> tuple[MatchRecord, float | None]:
     """One cell in a process of a launcher."""
     choose_devices()
+    command = recorder.provenance["command"]
     work = Workplace(command, cell.settings.publish, cell.settings.allow_changes)
-    return play_cell(cell, work, work.recorder())[0]
+    return play_cell(cell, work, replace(recorder, provenance=work.provenance))
 
 
 def run(settings: SweepSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
     cells = make_cells(settings)
     check(cells, work)
     recorder = recorder or work.recorder()
-    # The loop below then only reads the records.
-    calls = [(cell, work.command) for cell in cells]
-    play_elsewhere(settings.launcher, play_in_process, calls, recorder.store)
-    played = []
+    results = enumerate(play_cell(cell, work, recorder) for cell in cells)
+    if settings.launcher.name != HERE:
+        results = launch(settings.launcher, play_in_process, [(cell, recorder) for cell in cells])
+    played: dict[int, tuple[MatchRecord, float | None]] = {}
     try:
-        for cell in cells:
-            played.append(play_cell(cell, work, recorder))
+        for number, (record, size) in results:
+            recorder.store.keep(record)
+            played[number] = record, size
     except KeyboardInterrupt:
         done = f"{len(played)} of {len(cells)} cells are finished and kept"
         raise KeyboardInterrupt(done) from None
     first = played[0][0]
     rows = []
-    for cell, (record, size) in zip(cells, played, strict=True):
+    for number, cell in enumerate(cells):
+        record, size = played[number]
         row: dict[str, Any] = {
             "label": cell.label,
             "values": dict(cell.values),

@@ -9,9 +9,7 @@ from typing import Any
 
 import jax
 
-from experiments.common.progress import progress
 from gongzhu_jax.errors import ConfigError, MissingExtraError
-from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore
 
 EXTRAS = {"submitit": "sweep", "ray": "ray"}
 """Launchers by the extra that brings their package."""
@@ -44,37 +42,17 @@ class LauncherSettings:
 
 def launch(
     settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
-) -> Iterator[Any]:
-    """Makes all calls of `work` and yields the results as they come."""
+) -> Iterator[tuple[int, Any]]:
+    """Makes all calls of `work` and yields the number of each with its result, as they come."""
     if settings.name == HERE:
-        return (work(*call) for call in calls)
+        return ((number, work(*call)) for number, call in enumerate(calls))
     jax.config.update("jax_platforms", "cpu")  # this process must not take the others' memory
     return (_on_ray if settings.name == "ray" else _on_slurm)(settings, work, calls)
 
 
-def play_elsewhere(
-    settings: LauncherSettings,
-    work: Callable[..., MatchRecord],
-    calls: Sequence[tuple[Any, ...]],
-    store: MatchStore,
-) -> None:
-    """Makes all calls of `work`, which plays a match, in processes elsewhere, and keeps the records
-    as they come; does nothing for "here"."""
-    if settings.name == HERE:
-        return
-    with progress(f"pieces by {settings.name}") as advance:
-        advance(0, len(calls))
-        for done, record in enumerate(launch(settings, work, calls), 1):
-            known = store.find(record.match)
-            if known is None or len(known.margins) < len(record.margins):
-                store.save(record)
-            advance(done, len(calls))
-
-
 def _on_ray(
     settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
-) -> Iterator[Any]:
-    """The results as they come."""
+) -> Iterator[tuple[int, Any]]:
     ray = _package("ray")
     ray.init(address=settings.address, include_dashboard=False, ignore_reinit_error=True)
     variables = {"JAX_NUM_CPU_DEVICES": str(settings.cpus)}
@@ -86,19 +64,18 @@ def _on_ray(
         max_retries=RETRIES,
         runtime_env={"env_vars": variables},
     )(work)
-    waiting = [task.remote(*call) for call in calls]
+    waiting = {task.remote(*call): number for number, call in enumerate(calls)}
     while waiting:
-        finished, waiting = ray.wait(waiting)
+        (finished,), _ = ray.wait(list(waiting))
         try:
-            yield from ray.get(finished)
+            yield waiting.pop(finished), ray.get(finished)
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
 
 
 def _on_slurm(
     settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
-) -> Iterator[Any]:
-    """The results as they come."""
+) -> Iterator[tuple[int, Any]]:
     submitit = _package("submitit")
     Path(settings.folder).mkdir(parents=True, exist_ok=True)
     cluster = "slurm" if settings.partition else "local"
@@ -107,9 +84,9 @@ def _on_slurm(
     if settings.partition:
         resources |= {"slurm_partition": settings.partition, "gpus_per_node": int(settings.gpus)}
     executor.update_parameters(**resources)
-    jobs = [executor.submit(work, *call) for call in calls]
-    for job in submitit.helpers.as_completed(jobs):
-        yield job.result()
+    jobs = {executor.submit(work, *call): number for number, call in enumerate(calls)}
+    for job in submitit.helpers.as_completed(list(jobs)):
+        yield jobs[job], job.result()
 
 
 def _package(name: str) -> Any:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,13 @@ import pytest
 
 from experiments import compare
 from experiments.common.results import PLACES, RECORDS
-from gongzhu_jax.evaluation.match_records import MatchRecord, read_record
+from gongzhu_jax.evaluation.fingerprint import Fingerprints
+from gongzhu_jax.evaluation.match_records import (
+    MatchRecord,
+    MatchStore,
+    Recorder,
+    read_record,
+)
 
 ray = pytest.importorskip("ray")
 pytestmark = [
@@ -74,15 +81,15 @@ def test_a_node_dies(places: Path, monkeypatch: pytest.MonkeyPatch, cluster: Any
     nodes = [cluster.add_node(num_cpus=1, **ports()) for _ in range(2)]
     doomed, play, source = nodes[1].node_id, compare.play_in_process, compare.__file__
 
-    def play_on_node(*piece: Any) -> MatchRecord:
+    def play_on_node(pairing: Any, settings: Any, recorder: Recorder) -> MatchRecord:
         """Nothing is shared between nodes, and one of them gets stuck in the middle of a piece."""
-        from experiments.common.results import PLACES
-
         assert compare.__file__ == source
         node = ray.get_runtime_context().get_node_id()
-        PLACES.runs = PLACES.results = places / node
-        PLACES.runs.mkdir(exist_ok=True)
-        record = play(*piece)
+        (places / node).mkdir(exist_ok=True)
+        fingerprints = Fingerprints(places / node / "fingerprints.json")
+        store = MatchStore(places / node / RECORDS)
+        own = replace(recorder, store=store, fingerprints=fingerprints)
+        record = play(pairing, settings, own)
         if node == doomed:
             (places / "stuck").touch()
             time.sleep(TIMEOUT)

@@ -143,13 +143,15 @@ LAUNCHERS = ("submitit", "ray")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_launchers(name: str, tmp_path: Path) -> None:
-    """Real processes elsewhere leave records; those are the numbers of this process."""
+    """What real processes elsewhere played is kept, and known to the next sweep here."""
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"{name} is not installed")
     for folder in ("experiments", "configs", "gongzhu_jax"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     line = [sys.executable, "-m", "experiments.sweep", "player=if,greed", "opponent=random"]
     line += ["deals=4", "batch=4", f"launcher.name={name}", f"launcher.folder={tmp_path}/logs"]
+    subprocess.run(line, cwd=tmp_path, check=True)
+    line += ["launcher.name=here"]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr.count("4 of 4 deals are on record") == 2
 
