@@ -47,6 +47,10 @@ class Checkpoints:
 
         digests = {"state": digest(state), "params": digest(params)}
         header = {"format": FORMAT, "rules": RULES_VERSION, "digests": digests, **about}
+        for other in self._managers.values():
+            # One write at a time: the processes of a run, which wait for each other while they
+            # write, would otherwise not agree on the order, and wait for ever.
+            other.wait_until_finished()
         if kind not in self._managers:
             self._managers[kind] = self._manager(kind)
         manager = self._managers[kind]

@@ -15,7 +15,7 @@ import pytest
 from experiments.common.cli import DONE, INTERRUPTED
 from experiments.common.tracking import read_log
 from gongzhu_jax import runtime
-from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.weights import POLICY_VALUE, NetworkKind, load_weights
 from gongzhu_jax.opponents import card_belief, opponent_model
@@ -123,7 +123,8 @@ def test_a_signal_to_either_process_stops_both_at_the_same_epoch(tmp_path: Path,
     run.processes[told].send_signal(signal.SIGTERM)
     one, other = (int(printed.split()[-1]) for printed in run.finish(INTERRUPTED))
     assert 5 <= one == other
-    assert Checkpoints(tmp_path).epochs(LAST) == [one]
+    assert Checkpoints(tmp_path).epochs(LAST) == [one - 1, one]
+    assert Checkpoints(tmp_path).epochs(BEST) == [one]
 
 
 def test_a_process_that_does_not_know_its_place(monkeypatch: pytest.MonkeyPatch) -> None:

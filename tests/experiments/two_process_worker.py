@@ -38,9 +38,10 @@ def main(directory: str) -> int:
             count(State(jnp.int32(-1))),
             lambda state: (count(state), {}),
             Checkpoints(directory),
-            Schedule(checkpoint_every=Config().epochs),
+            Schedule(evaluate_every=1, checkpoint_every=1),
             params_of=lambda state: state,
             games_per_epoch=lambda config: 1,
+            evaluate=lambda params, epoch: {"wpg": float(epoch)},  # each the best: two checkpoints
             **hooks,
         )
         print(int(state.epoch))
@@ -48,7 +49,7 @@ def main(directory: str) -> int:
 
     line = [f"directory={directory}", "distributed=true"]
     settings = load_settings("train", TrainSettings, line)
-    run_logged(start, settings, Config().epochs, "epochs", "wpg", str)
+    run_logged(start, settings, Config().epochs, "epochs", "score", str)
     return DONE
 
 
