@@ -90,10 +90,10 @@ def load_weights(
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, kind.name)
         return configured(kind.config_type, fields, path), params
-    return restore_params(storage_path(checkpoint or path), kind)
+    return restore_params(checkpoint or path, kind)
 
 
-def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C:
+def configured(config_type: type[C], fields: Mapping[str, Any], path: str | Path) -> C:
     """The configuration of the network of a file; `CheckpointError` if it is of a kind that this
     version does not have."""
     try:
@@ -102,13 +102,14 @@ def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C
         raise CheckpointError(f"{path} holds a network of another version: {error}") from None
 
 
-def restore_params(path: Path, kind: NetworkKind) -> tuple[Any, Params]:
+def restore_params(path: str | Path, kind: NetworkKind) -> tuple[Any, Params]:
     """The network's configuration and the parameters that play, from the folder of a run (its
     best, else its last checkpoint) or from one checkpoint in it."""
-    if path.name.isdigit():
-        run, series, epoch = Checkpoints(path.parent.parent), path.parent.name, int(path.name)
+    place = storage_path(path)
+    if place.name.isdigit():
+        run, series, epoch = Checkpoints(place.parent.parent), place.parent.name, int(place.name)
     else:
-        run = Checkpoints(path)
+        run = Checkpoints(place)
         newest = [(series, epochs[-1]) for series in (BEST, LAST) if (epochs := run.epochs(series))]
         if not newest:
             raise CheckpointError(f"there is no checkpoint in {path}")

@@ -155,6 +155,7 @@ def pretend_to_train(config, mesh, run: Checkpoints, schedule, *, on_epoch, abou
     on_epoch({"epoch": config.epochs})
     header = {"config": asdict(config), "progress": {"seconds": 1.5}, **about}
     run.save(LAST, config.epochs, {"params": params}, params, header)
+    run.wait()
 
 
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
