@@ -10,19 +10,21 @@ commits that played it, and `differences` of two rows on the deals that both pla
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from experiments.common.cli import Result, compose, experiment, to_settings
+from experiments.common.cli import Result, choose_devices, compose, experiment, to_settings
+from experiments.common.launchers import HERE, LauncherSettings, launch
 from experiments.common.plots import plot_points
 from experiments.common.progress import progress
+from experiments.common.provenance import provenance
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
 from experiments.report.sections import TEXTS
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
-from gongzhu_jax.evaluation.match_records import MatchRecord
+from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import Player, all_seeing
 from gongzhu_jax.players.labels import check_labels, make_labelled, player_name
@@ -40,6 +42,7 @@ class CompareSettings(PlaySettings):
     differences: list[list[str]] = field(default_factory=list)
     deals_of: dict[str, int] = field(default_factory=dict)
     checkpoint: str | None
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,32 +71,61 @@ def make_player(label: str, settings: CompareSettings) -> Player:
     return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
 
 
+def play_in_process(
+    name: str,
+    players: tuple[Player, Player],
+    count: int,
+    settings: PlaySettings,
+    recorder: Recorder,
+) -> MatchRecord:
+    """One match in a process of a launcher."""
+    choose_devices()
+    of_this_machine = provenance(recorder.provenance["command"])
+    return play_one(name, players, count, settings, replace(recorder, provenance=of_this_machine))
+
+
+def play_one(
+    name: str,
+    players: tuple[Player, Player],
+    count: int,
+    settings: PlaySettings,
+    recorder: Recorder,
+) -> MatchRecord:
+    """A match on the first `count` deals, or what the records have of it."""
+    chosen, options = settings.choose_deals(count), settings.seating_options(count)
+    with progress(name) as on_progress:
+        return recorder.play(name, *players, chosen, on_progress=on_progress, **options)
+
+
 def play_all(
     matches: Mapping[str, tuple[Player, Player]],
     settings: PlaySettings,
     work: Workplace,
     deals_of: Mapping[str, int] | None = None,
+    launcher: LauncherSettings | None = None,
 ) -> dict[str, MatchRecord]:
     """Plays all matches on the deals of the settings, or takes them from the records.
 
     Ctrl-C keeps what is finished, and the finished deals of the match that it stops. `deals_of` has
-    the matches on fewer deals than the others.
+    the matches on fewer deals than the others. With a launcher every match is played in a process
+    of its own, and records are kept as they come.
     """
+    launcher, names = launcher or LauncherSettings(), list(matches)
+    counts = {name: (deals_of or {}).get(name, settings.deals) for name in names}
+    calls = [(name, matches[name], counts[name], settings, work.recorder) for name in names]
     records: dict[str, MatchRecord] = {}
     try:
         with progress("matches") as advance:
-            for name, players in matches.items():
+            advance(0, len(matches))
+            play = play_one if launcher.name == HERE else play_in_process
+            for number, record in launch(launcher, play, calls):
+                work.recorder.store.keep(record)
+                records[names[number]] = record
                 advance(len(records), len(matches))
-                count = (deals_of or {}).get(name, settings.deals)
-                chosen, options = settings.choose_deals(count), settings.seating_options(count)
-                with progress(name) as on_progress:
-                    records[name] = work.recorder.play(
-                        name, *players, chosen, on_progress=on_progress, **options
-                    )
     except KeyboardInterrupt:
         done = f"{len(records)} of {len(matches)} matches are finished and kept"
         raise KeyboardInterrupt(done) from None
-    return records
+    return {name: records[name] for name in names}
 
 
 def as_rows(records: Mapping[str, MatchRecord]) -> Result:
@@ -112,7 +144,7 @@ def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dic
 def run(settings: CompareSettings, work: Workplace) -> Result:
     players = {label: make_player(label, settings) for label in dict.fromkeys(settings.labels)}
     matches = {name: (players[one], players[two]) for name, (one, two) in settings.matches.items()}
-    records = play_all(matches, settings, work, settings.deals_of)
+    records = play_all(matches, settings, work, settings.deals_of, settings.launcher)
     differences = {f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences}
     return {"name": settings.name, **as_rows(records), "differences": differences}
 

@@ -105,6 +105,19 @@ def weights() -> Iterator[Finding]:
         yield Finding("shipped weights", str(error), False, "install the package again")
 
 
+def programs() -> Iterator[Finding]:
+    """Compiled programs that are kept, so that later starts are quick."""
+    from gongzhu_jax import runtime
+
+    runtime.use_compilation_cache()
+    folder = runtime.compilation_cache()
+    if folder is None:
+        yield Finding("compiled programs", "not kept: every start compiles everything again")
+    else:
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        yield Finding("compiled programs", f"{size / 1e6:.0f} MB in {folder}")
+
+
 def speed() -> Iterator[Finding]:
     """Rates on these devices; there is no right or wrong."""
     from experiments.speed import search
@@ -119,7 +132,7 @@ def speed() -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
-    *(packages, room, devices, numbers, weights, speed),
+    *(packages, room, devices, numbers, weights, programs, speed),
 )
 
 

@@ -5,6 +5,7 @@ Games of a mixture of players at random deals, in shards of columns that NumPy r
 more games if it is asked for more. Read them: `open_dataset("runs/games").batches(256)`.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.common.cli import command
+from experiments.common.cli import choose_devices, command
+from experiments.common.launchers import LauncherSettings, launch
 from experiments.common.progress import note, progress
 from experiments.common.provenance import commit
 from experiments.common.settings import check_run_folder
@@ -23,6 +25,7 @@ from gongzhu_jax.evaluation.fingerprint import player_identity
 from gongzhu_jax.game import env
 from gongzhu_jax.mixture_training import MixtureGames, play_mixture
 from gongzhu_jax.players.labels import check_labels, make_labelled
+from gongzhu_jax.players.protocol import Player
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,7 @@ class MakeGamesSettings:
     random_play: float
     keep_q: bool
     chunk: int | None
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
 
     def __post_init__(self) -> None:
         check_run_folder(self.directory)
@@ -56,7 +60,8 @@ class MakeGamesSettings:
     def identity(self) -> dict[str, Any]:
         """What decides the games of a shard."""
         kept = asdict(self)
-        return {name: kept[name] for name in kept if name not in ("directory", "games", "chunk")}
+        others = ("directory", "games", "chunk", "launcher")
+        return {name: kept[name] for name in kept if name not in others}
 
 
 def columns_of(games: MixtureGames) -> datasets.Columns:
@@ -73,6 +78,20 @@ def columns_of(games: MixtureGames) -> datasets.Columns:
         **({} if games.q is None else {"q": games.q}),
     }
     return {name: np.asarray(column) for name, column in columns.items()}
+
+
+def play_shard(
+    settings: MakeGamesSettings, players: Sequence[Player], number: int
+) -> tuple[int, datasets.Columns]:
+    """The number of a shard and its columns, wherever this process runs."""
+    choose_devices()
+    games = play_mixture(
+        *((settings.seed, number), settings.shard, players),
+        *(list(settings.shares.values()), runtime.games_mesh(), settings.chunk),
+        random_play=settings.random_play,
+        record_q=settings.keep_q,
+    )
+    return number, columns_of(games)
 
 
 @command("make_games", MakeGamesSettings)
@@ -93,19 +112,16 @@ def main(settings: MakeGamesSettings, line: str) -> None:
             )
     else:
         datasets.write_about(folder, {**about, "command": line, "commit": commit()})
-    mesh, shards = runtime.games_mesh(), settings.games // settings.shard
+    shards = range(settings.games // settings.shard)
+    missing = [number for number in shards if not datasets.shard_path(folder, number).exists()]
+    calls = [(settings, players, number) for number in missing]
+    done = len(shards) - len(missing)
     with progress(f"shards of {settings.shard} games") as advance:
-        for number in range(shards):
-            path = datasets.shard_path(folder, number)
-            if not path.exists():
-                games = play_mixture(
-                    *((settings.seed, number), settings.shard, players),
-                    *(list(settings.shares.values()), mesh, settings.chunk),
-                    random_play=settings.random_play,
-                    record_q=settings.keep_q,
-                )
-                datasets.write_shard(path, columns_of(games))
-            advance(number + 1, shards)
+        advance(done, len(shards))
+        for _, (number, columns) in launch(settings.launcher, play_shard, calls):
+            datasets.write_shard(datasets.shard_path(folder, number), columns)
+            done += 1
+            advance(done, len(shards))
     note(f"{settings.games} games in {folder}")
 
 

@@ -19,7 +19,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jax
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.common.cli import (
@@ -31,7 +30,6 @@ from experiments.common.cli import (
     to_settings,
 )
 from experiments.common.progress import in_words, note, progress
-from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, RECORDS, Workplace, read_result
 from experiments.common.settings import KeptSettings
 from experiments.paper.training_curve import SHIPPED, games_of
@@ -80,7 +78,6 @@ class ReproduceSettings:
     report: str
     publish: bool
     allow_changes: bool
-    compilation_cache: str | None
 
     def __post_init__(self) -> None:
         for name in (*self.only, *self.steps, *self.minutes):
@@ -102,7 +99,11 @@ class Step:
 
     def identity(self, weights: str, source: str) -> str:
         """A digest of all that decides a result that is not a list of match records."""
-        config = {k: v for k, v in asdict(self.settings).items() if k not in ("batch", "chunk")}
+        config = {
+            k: v
+            for k, v in asdict(self.settings).items()
+            if k not in ("batch", "chunk", "launcher")
+        }
         measuring = source_digest(Path(__file__).parent)
         return json_digest([self.name, config, weights, source, measuring])
 
@@ -156,8 +157,6 @@ class Clock:
 def main(settings: ReproduceSettings, line: str) -> None:
     games_of(settings.checkpoint or SHIPPED)  # before the work: whether it can be read
     weights = digest(load_weights(settings.checkpoint)[1])
-    if settings.compilation_cache:
-        jax.config.update("jax_compilation_cache_dir", str(ROOT / settings.compilation_cache))
     steps = [make_step(name, settings) for name in settings.chosen]
     folder = PLACES.runs / "reproduce" / f"{settings.name}-{weights[:8]}"
     Workplace(line, settings.publish, settings.allow_changes).check()

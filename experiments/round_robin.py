@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from experiments.common.cli import Result, experiment
+from experiments.common.launchers import LauncherSettings
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings, at_least
 from experiments.compare import as_rows, play_all
@@ -28,6 +29,7 @@ class RoundRobinSettings(PlaySettings):
     players: list[str] = field(metadata=at_least(2))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,7 +57,7 @@ def run(settings: RoundRobinSettings, work: Workplace) -> Result:
     # Players are listed from the weakest, and the stronger one of a pair comes first.
     pairs = [(other, one) for one, other in combinations(made, 2)]
     matches = {f"{a} over {b}": (made[a], made[b]) for a, b in pairs}
-    records = play_all(matches, settings, work)
+    records = play_all(matches, settings, work, launcher=settings.launcher)
     return {**as_rows(records), "players": settings.players, **epsilon(settings.players, records)}
 
 

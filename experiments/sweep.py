@@ -21,7 +21,7 @@ settings, <name>_heat.png.
 import copy
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from experiments.common.cli import (
     open_config,
     to_settings,
 )
-from experiments.common.launchers import LauncherSettings, launch
+from experiments.common.launchers import HERE, LauncherSettings, launch
 from experiments.common.plots import plot_heat, plot_lines
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
@@ -48,7 +48,7 @@ from experiments.compare import play_all
 from experiments.train import TrainSettings, run_training
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import fixed_positions, json_digest, program_digest
-from gongzhu_jax.evaluation.match_records import MatchRecord
+from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
 from gongzhu_jax.evaluation.stats import paired_difference
 from gongzhu_jax.inference.decision import effective_sample_size
 from gongzhu_jax.players import Player, registry
@@ -183,27 +183,33 @@ def sample_size(player: Player) -> float | None:
     return float(np.mean(jax.vmap(effective_sample_size)(weight(player.params))))
 
 
-def play_in_process(cell: Cell, command: str) -> None:
-    """One cell in a process of a launcher; its record is its result."""
+def play_in_process(cell: Cell, recorder: Recorder) -> tuple[MatchRecord, float | None]:
+    """One cell in a process of a launcher."""
     choose_devices()
-    play_cell(cell, Workplace(command, cell.settings.publish, cell.settings.allow_changes))
+    command = recorder.provenance["command"]
+    work = Workplace(command, cell.settings.publish, cell.settings.allow_changes)
+    work.recorder = replace(recorder, provenance=work.provenance)
+    return play_cell(cell, work)
 
 
 def run(settings: SweepSettings, work: Workplace) -> Result:
     cells = make_cells(settings)
     check(cells, work)
-    # Processes elsewhere leave records, which the loop below then only reads.
-    launch(settings.launcher, play_in_process, [(cell, work.command) for cell in cells])
-    played = []
+    here = settings.launcher.name == HERE
+    play = play_cell if here else play_in_process
+    calls = [(cell, work if here else work.recorder) for cell in cells]
+    played: dict[int, tuple[MatchRecord, float | None]] = {}
     try:
-        for cell in cells:
-            played.append(play_cell(cell, work))
+        for number, (record, size) in launch(settings.launcher, play, calls):
+            work.recorder.store.keep(record)
+            played[number] = record, size
     except KeyboardInterrupt:
         done = f"{len(played)} of {len(cells)} cells are finished and kept"
         raise KeyboardInterrupt(done) from None
     first = played[0][0]
     rows = []
-    for cell, (record, size) in zip(cells, played, strict=True):
+    for number, cell in enumerate(cells):
+        record, size = played[number]
         row: dict[str, Any] = {"label": cell.label, "values": dict(cell.values)}
         row["match"] = record.summary()
         if size is not None:

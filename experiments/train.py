@@ -7,12 +7,12 @@ import functools
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import jax
-from jax.experimental import multihost_utils
 from rich.console import Console
 
 from experiments.common.cli import DONE, command, load_settings
@@ -41,9 +41,27 @@ from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, Traini
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSettings:
+class RunSettings:
+    """What all trainings have."""
+
     directory: str
     start: str | None
+    checkpoints: str | None
+    distributed: bool
+    profile: str | None
+    loggers: list[str]
+
+    def __post_init__(self) -> None:
+        check_loggers(self.loggers)
+        check_run_folder(self.directory)
+        for setting in ("profile", "checkpoints"):
+            folder = getattr(self, setting)
+            if folder is not None and "://" not in folder:
+                check_run_folder(folder, setting)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings(RunSettings):
     epochs: int  # of self-play and learning; the learning rate reaches its end with the last
     seed: int  # of deals, play and the network's first parameters
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -53,15 +71,11 @@ class TrainSettings:
     evaluate_every: int  # epochs between evaluations
     evaluate_deals: int
     checkpoint_every: int  # epochs between checkpoints
-    compilation_cache: str | None
-    distributed: bool
-    loggers: list[str]
 
     def __post_init__(self) -> None:
-        check_loggers(self.loggers)
+        super().__post_init__()
         if self.evaluate_deals < 0:
             raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
-        check_run_folder(self.directory)
 
     def training(self, start: str | None = None) -> TrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
@@ -110,12 +124,6 @@ def make_evaluate(settings: TrainSettings):
 
 @command("train", TrainSettings)
 def main(settings: TrainSettings, line: str) -> int:
-    if settings.distributed:
-        jax.distributed.initialize()
-        # Processes on CPUs give up on each other if one compiles much longer than the others.
-        multihost_utils.sync_global_devices("start")
-    if settings.compilation_cache:
-        jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
     run_training(settings, line)
     return DONE
 
@@ -146,7 +154,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
         return train(
             config,
             runtime.games_mesh(),
-            Checkpoints(directory),
+            Checkpoints(settings.checkpoints or directory),
             settings.schedule,
             params,
             evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
@@ -156,7 +164,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
 
     what = f"epochs of {config.selfplay.games} games"
     loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
-    rows = run_logged(start, directory, config.epochs, what, "wpg", _summary, loggers)
+    rows = run_logged(start, settings, config.epochs, what, "wpg", _summary, loggers)
     if rows:
         plot_training(curve_points(rows), rows, directory / "curve.png")
     return rows
@@ -164,7 +172,7 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
 
 def run_logged(
     start: Callable[..., Any],
-    directory: Path,
+    settings: RunSettings,
     epochs: int,
     what: str,
     score: str,
@@ -177,12 +185,13 @@ def run_logged(
     state at the end. Rows that have `score` are also printed, by `summary`; `loggers` starts those
     that the log is sent to as well.
     """
-    first_process = jax.process_index() == 0
-    console = Console(stderr=True)
+    directory, first_process = Path(settings.directory), jax.process_index() == 0
+    console = Console(stderr=True, quiet=not first_process)
     stop = StopSignal()
     stop.listen()
     log: RunLog | None = None
-    with progress(what) as advance:
+    epochs_here = 0
+    with progress(what) as advance, ExitStack() as trace:
 
         def on_start(row: Mapping[str, float]) -> None:
             nonlocal log
@@ -193,6 +202,11 @@ def run_logged(
             advance(int(row["epoch"]), epochs)
 
         def on_epoch(row: Mapping[str, float]) -> None:
+            nonlocal epochs_here
+            epochs_here += 1
+            trace.close()
+            if settings.profile is not None and epochs_here == 1:  # the first epoch compiles
+                trace.enter_context(jax.profiler.trace(settings.profile))
             if log is not None:
                 log.write(row)
             advance(int(row["epoch"]), epochs)
@@ -200,16 +214,19 @@ def run_logged(
                 console.print(summary(row))
 
         state = start(on_start=on_start, on_epoch=on_epoch, should_stop=lambda: stop.received)
-    if stop.received and int(state.epoch) < epochs:
-        console.print(
-            f"stopped after epoch {int(state.epoch)}; the same command goes on from there"
-        )
-    if log is None:
-        return []
-    log.__exit__(None, None, None)
-    rows = read_log(log.path)
+    rows = []
+    if log is not None:
+        log.__exit__(None, None, None)
+        rows = read_log(log.path)
     for text in run_summary(rows, directory, epochs, score) if rows else ():
         note(text)
+    if rows:
+        note(f"checkpoints are in {settings.checkpoints or directory}")
+    if int(state.epoch) < epochs:
+        stopped = f"stopped after epoch {int(state.epoch)}"
+        if settings.distributed:  # by its exit code the scheduler knows that it must start again
+            raise KeyboardInterrupt(stopped)
+        console.print(f"{stopped}; the same command goes on from there")
     return rows
 
 

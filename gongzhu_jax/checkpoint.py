@@ -1,4 +1,5 @@
-"""Checkpoints of training runs, on Orbax: atomic, verified when read, the last two and the best.
+"""Checkpoints of training runs, on Orbax: atomic, written while training goes on, verified when
+read, the last two and the best.
 
 A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
   state   the whole run, for resuming
@@ -8,7 +9,7 @@ A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import jax
@@ -21,37 +22,59 @@ FORMAT = 1
 LAST, BEST = "last", "best"
 
 
-class Checkpoints:
-    """The checkpoints of one run."""
+def storage_path(path: str | PathLike) -> Any:
+    """A path as Orbax takes it: absolute, and `gs://` and `s3://` as they are."""
+    from etils import epath
 
-    def __init__(self, directory: str | Path):
-        self.directory = Path(directory).resolve()  # Orbax wants absolute paths
+    return epath.Path(path) if "://" in str(path) else epath.Path(path).resolve()
+
+
+class Checkpoints:
+    """The checkpoints of one run, in a folder or in a bucket (`gs://`, `s3://`)."""
+
+    def __init__(self, directory: str | PathLike):
+        self.directory = storage_path(directory)
+        self._managers: dict[str, Any] = {}  # by kind, of those that were written here
 
     def save(self, kind: str, epoch: int, state: Any, params: Any, about: Mapping) -> None:
-        """Writes a checkpoint and waits for it: buffers of `state` may be donated afterwards.
+        """Starts to write a checkpoint; buffers of `state` may be donated at once, as Orbax has
+        them on the host by then (on CPUs jax reuses no buffer that numpy looks at).
 
-        It appears under its name only when it is complete.
+        It appears under its name only when it is complete, which `wait` waits for. A write that
+        failed is an error of the next call.
         """
         import orbax.checkpoint as ocp  # slow to import, and playing needs none of it
 
         digests = {"state": digest(state), "params": digest(params)}
         header = {"format": FORMAT, "rules": RULES_VERSION, "digests": digests, **about}
-        with self._manager(kind) as manager:
-            if epoch in self.epochs(kind):
-                manager.delete(epoch)  # written just before a run was killed, and now once more
-            items = ocp.args.Composite(
-                state=ocp.args.StandardSave(state),
-                params=ocp.args.StandardSave(params),
-                about=ocp.args.JsonSave(header),
-            )
-            manager.save(epoch, args=items, force=True)
-            manager.wait_until_finished()
+        for other in self._managers.values():
+            # One write at a time: the processes of a run, which wait for each other while they
+            # write, would otherwise not agree on the order, and wait for ever.
+            other.wait_until_finished()
+        if kind not in self._managers:
+            self._managers[kind] = self._manager(kind)
+        manager = self._managers[kind]
+        if epoch in manager.all_steps():
+            manager.delete(epoch)  # written just before a run was killed, and now once more
+        items = ocp.args.Composite(
+            state=ocp.args.StandardSave(state),
+            params=ocp.args.StandardSave(params),
+            about=ocp.args.JsonSave(header),
+        )
+        manager.save(epoch, args=items, force=True)
+
+    def wait(self) -> None:
+        """Until all checkpoints are complete."""
+        while self._managers:
+            _, manager = self._managers.popitem()
+            manager.close()
 
     def epochs(self, kind: str = LAST) -> list[int]:
         """Epochs of the complete checkpoints, oldest first."""
+        import orbax.checkpoint as ocp
+
         folder = self.directory / kind
-        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        return sorted(int(name) for name in names if name.isdigit())
+        return sorted(ocp.utils.checkpoint_steps(folder)) if folder.is_dir() else []
 
     def about(self, kind: str, epoch: int) -> dict[str, Any]:
         """The header of a checkpoint; `CheckpointError` if it is not one of ours."""

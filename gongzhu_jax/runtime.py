@@ -8,7 +8,10 @@ from pathlib import Path
 
 import jax
 import jaxlib
+from jax.experimental import multihost_utils
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+
+from gongzhu_jax.errors import ConfigError
 
 GAMES = "games"
 """The one axis of our meshes: data parallelism over games."""
@@ -30,14 +33,28 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def use_compilation_cache(folder: str | Path | None = None) -> None:
-    """Keeps compiled programs between processes: in `folder`, by default one of the user's own.
+def use_compilation_cache() -> None:
+    """Keeps compiled programs between processes, in a folder of the user's own.
 
-    Entries are code that will be run, so the folder must not be writable for others. What
-    `JAX_COMPILATION_CACHE_DIR` or an earlier call says goes first.
+    Entries are code that will be run, so the folder must not be writable for others. Another
+    folder that was chosen before, as by `JAX_COMPILATION_CACHE_DIR`, stays;
+    `JAX_ENABLE_COMPILATION_CACHE=false` keeps nothing.
     """
-    if jax.config.values["jax_compilation_cache_dir"] is None:
-        jax.config.update("jax_compilation_cache_dir", str(folder or user_cache()))
+    if jax.config.values["jax_compilation_cache_dir"] is not None:
+        return
+    folder = user_cache()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # a home that cannot be written to: everything works, only slower
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+
+
+def compilation_cache() -> Path | None:
+    """The folder in which compiled programs are kept, or None if they are not."""
+    folder = jax.config.values["jax_compilation_cache_dir"]
+    kept = jax.config.values["jax_enable_compilation_cache"] and folder
+    return Path(folder) if kept else None
 
 
 def user_cache() -> Path:
@@ -45,6 +62,28 @@ def user_cache() -> Path:
     both name it."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "gongzhu_jax" / f"{jaxlib.__version__}-{platform.machine()}"
+
+
+def join_hosts() -> None:
+    """Makes this process one of several whose devices compute together, and waits for the others.
+    To be called before anything touches a device.
+
+    Slurm, Open MPI, Kubernetes and TPU pods tell a process its place among the others; elsewhere
+    `JAX_COORDINATOR_ADDRESS`, `JAX_NUM_PROCESSES` and `JAX_PROCESS_ID` do.
+    """
+    # Of these variables jax itself reads only the address.
+    told = (os.environ.get(name) for name in ("JAX_NUM_PROCESSES", "JAX_PROCESS_ID"))
+    processes, place = (int(number) if number else None for number in told)
+    try:
+        jax.distributed.initialize(num_processes=processes, process_id=place)
+    except ValueError as error:
+        raise ConfigError(
+            f"this process does not know its place among the others: {error} Set "
+            "JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID"
+        ) from error
+    # Processes on CPUs give up on each other if one arrives at their first common operation half a
+    # minute after the others, and compiling may differ by more. Later ones have no such limit.
+    multihost_utils.sync_global_devices("start")
 
 
 @contextmanager

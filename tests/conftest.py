@@ -11,7 +11,9 @@ os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_opti
 
 # One cache for all checkouts of a user: a fresh clone does not compile everything again.
 _CACHE = runtime.user_cache() / "tests"
-jax.config.update("jax_compilation_cache_dir", os.environ.get("JAX_TEST_CACHE", str(_CACHE)))
+# In the environment too, for the commands that tests start.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = os.environ.get("JAX_TEST_CACHE", str(_CACHE))
+jax.config.update("jax_compilation_cache_dir", os.environ["JAX_COMPILATION_CACHE_DIR"])
 jax.config.update("jax_num_cpu_devices", 8)
 
 # Nothing is converted or broadcast by accident.

@@ -1,13 +1,18 @@
 """Checkpoints: complete or absent, verified when read, and clear about what is wrong with them."""
 
+import functools
 import gc
 import json
+import threading
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import orbax.checkpoint as ocp
 import pytest
+from etils.epath.testing import mock_epath
+from orbax.checkpoint.options import AsyncOptions
 
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
 from gongzhu_jax.errors import CheckpointError
@@ -31,6 +36,7 @@ def save(run: Checkpoints, epoch: int, kind: str = LAST, network: NetworkConfig 
     state = {"params": params, "key": jax.random.key(epoch), "epoch": jnp.int32(epoch)}
     about = {"config": {"network": vars(network)}, "epoch": epoch}
     run.save(kind, epoch, state, params, about)
+    run.wait()
     return state
 
 
@@ -129,3 +135,40 @@ def test_leftovers_of_a_killed_save_are_not_checkpoints(tmp_path):
     assert run.epochs(LAST) == []
     save(run, 1)
     assert not stale.exists()
+
+
+def test_saving_does_not_wait_for_the_files(tmp_path, monkeypatch):
+    """Nor for anything else that Orbax does behind: here it is held up until we let it go."""
+    go_on, held = threading.Event(), []
+    hold = AsyncOptions(post_finalization_callback=lambda: held.append(go_on.wait(60)))
+    real = functools.partial(ocp.CheckpointManagerOptions, async_options=hold)
+    monkeypatch.setattr(ocp, "CheckpointManagerOptions", real)
+    run = Checkpoints(tmp_path)
+    run.save(LAST, 1, {"epoch": jnp.int32(1)}, {"epoch": jnp.int32(1)}, {})
+    assert not held
+    go_on.set()
+    run.wait()
+    assert held == [True]
+
+
+def test_buffers_may_be_donated_at_once(tmp_path):
+    run = Checkpoints(tmp_path)
+    state = {"window": jnp.zeros(1 << 20)}
+    wanted = digest(state)
+    add = jax.jit(lambda state: jax.tree.map(lambda leaf: leaf + 1, state), donate_argnums=0)
+    run.save(LAST, 1, state, state, {})
+    for _ in range(10):
+        state = jax.block_until_ready(add(state))
+    run.wait()
+    assert digest(run.restore(LAST, 1, "state", state)) == wanted
+
+
+@pytest.mark.parametrize("bucket", ["gs://bucket/run", "s3://bucket/run"])
+def test_buckets(bucket):
+    """Their names reach Orbax as they are. (The storage itself is Orbax's.)"""
+    seen = []
+    with mock_epath(isdir=lambda _, path: seen.append(str(path)) or False):
+        assert Checkpoints(bucket).epochs(LAST) == []
+        with pytest.raises(CheckpointError, match=f"there is no checkpoint in {bucket}"):
+            load_weights(bucket)
+    assert set(seen) == {f"{bucket}/{kind}" for kind in (LAST, BEST)}

@@ -38,7 +38,7 @@ from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
 
 DONE, BAD_SETTINGS, INTERRUPTED = 0, 2, 130
-MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only", "compilation_cache")
+MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only")
 """Beside groups, all that may be said on the command line of what is published: other settings
 must be in a committed file."""
 
@@ -78,10 +78,12 @@ def command(
                 raise ConfigError(f"unknown flag {flags[0]}; there are --help and --cfg job")
             config = compose(name, words)
             check_committed(words, config)
+            chosen = to_settings(config, settings)
             choose_devices()
-            shown = [word for word in given if not word.startswith("compilation_cache=")]
-            line = ["python", "-m", f"experiments.{name.replace('/', '.')}", *shown]
-            return run(to_settings(config, settings), shlex.join(line))
+            if getattr(chosen, "distributed", False):
+                runtime.join_hosts()
+            line = ["python", "-m", f"experiments.{name.replace('/', '.')}", *given]
+            return run(chosen, shlex.join(line))
 
         @functools.wraps(run)
         def main(arguments: Sequence[str] | None = None) -> int:
@@ -171,12 +173,14 @@ def check_committed(words: Sequence[str], config: DictConfig) -> None:
     groups = [folder.name for folder in CONFIGS.iterdir() if folder.is_dir()]
     for word in words:
         key = word.partition("=")[0].lstrip("+~")
-        if key not in MAY_PUBLISH and key not in groups:
+        if not (key in MAY_PUBLISH or key in groups or key.startswith("launcher.")):
             raise ConfigError(f"publish=true takes committed settings only: put {word} into a file")
 
 
 def choose_devices() -> None:
-    """Shows all CPU cores to jax, unless devices were chosen already."""
+    """Shows all CPU cores to jax, unless devices were chosen already, and has it keep compiled
+    programs."""
+    runtime.use_compilation_cache()
     if jax.config.values["jax_num_cpu_devices"] < 0:
         runtime.use_cpu_cores()
 

@@ -1,10 +1,8 @@
-"""Where the cells of a sweep are played: here, in several processes, on Slurm, or on Ray."""
+"""Where independent work is done, as the matches of a comparison or the cells of a sweep: here, on
+a Ray cluster (by default one on this machine), or on Slurm."""
 
 import importlib
-import multiprocessing
-import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,79 +11,88 @@ import jax
 
 from gongzhu_jax.errors import ConfigError, MissingExtraError
 
-EXTRAS = {"joblib": "sweep", "submitit": "sweep", "ray": "ray"}
+EXTRAS = {"submitit": "sweep", "ray": "ray"}
 """Launchers by the extra that brings their package."""
 HERE = "here"
+RETRIES = 10
+"""How often Ray starts a piece again whose node has died."""
 
 
 @dataclass(frozen=True)
 class LauncherSettings:
     """One home for the settings of all launchers."""
 
-    name: str = HERE  # here, joblib, submitit or ray
-    processes: int = 2  # joblib: at the same time
-    gpus: int = 0  # of each cell; joblib: GPUs of this machine that processes take turns with
-    cpus: int = 1  # of each cell
-    address: str | None = None  # ray: of a cluster that is running, or auto
+    name: str = HERE  # here, ray or submitit
+    gpus: float = 0  # of each piece; with ray also a share: 0.25 puts four on a GPU
+    cpus: int = 1  # of each piece
+    address: str | None = None  # ray: of a cluster that is running, or auto; null: this machine
     partition: str | None = None  # submitit: of Slurm; null: processes on this machine
-    minutes: int = 240  # submitit: at most, for each cell
+    minutes: int = 240  # submitit: at most, for each piece
     folder: str = "runs/submitit"  # submitit: of its logs, seen by all machines
 
     def __post_init__(self) -> None:
         if self.name not in (HERE, *EXTRAS):
             known = ", ".join((HERE, *EXTRAS))
             raise ConfigError(f"launcher.name must be one of {known}, not {self.name!r}")
-        if min(self.processes, self.cpus, self.minutes) < 1 or self.gpus < 0:
-            raise ConfigError("launcher: processes, cpus and minutes must be at least 1, gpus 0")
+        if min(self.cpus, self.minutes) < 1 or self.gpus < 0:
+            raise ConfigError("launcher: cpus and minutes must be at least 1, gpus 0")
+        if self.gpus % 1 and (self.name == "submitit" or self.gpus > 1):
+            raise ConfigError("launcher.gpus: only Ray shares a GPU, and only one")
 
 
 def launch(
-    settings: LauncherSettings, work: Callable[..., None], calls: Sequence[tuple[Any, ...]]
-) -> None:
-    """Makes all calls of `work` in processes elsewhere and waits; nothing for "here"."""
+    settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int, Any]]:
+    """Makes all calls of `work` and yields the number of each with its result, as they come."""
     if settings.name == HERE:
-        return
-    package = _package(settings.name)
+        return ((number, work(*call)) for number, call in enumerate(calls))
     jax.config.update("jax_platforms", "cpu")  # this process must not take the others' memory
-    if settings.name == "joblib":
-        tasks = (package.delayed(_on_own_gpu)(work, call, settings.gpus) for call in calls)
-        package.Parallel(n_jobs=settings.processes)(tasks)
-    elif settings.name == "ray":
-        package.init(address=settings.address, include_dashboard=False, ignore_reinit_error=True)
-        task = package.remote(num_cpus=settings.cpus, num_gpus=settings.gpus)(work)
-        package.get([task.remote(*call) for call in calls])
-    else:
-        Path(settings.folder).mkdir(parents=True, exist_ok=True)
-        cluster = "slurm" if settings.partition else "local"
-        executor = package.AutoExecutor(folder=settings.folder, cluster=cluster)
-        resources: dict[str, Any] = {
-            "cpus_per_task": settings.cpus,
-            "timeout_min": settings.minutes,
-        }
-        if settings.partition:
-            resources |= {"slurm_partition": settings.partition, "gpus_per_node": settings.gpus}
-        executor.update_parameters(**resources)
-        for job in [executor.submit(work, *call) for call in calls]:
-            job.result()
+    return (_on_ray if settings.name == "ray" else _on_slurm)(settings, work, calls)
+
+
+def _on_ray(
+    settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int, Any]]:
+    ray = _package("ray")
+    ray.init(address=settings.address, include_dashboard=False, ignore_reinit_error=True)
+    variables = {"JAX_NUM_CPU_DEVICES": str(settings.cpus)}
+    if 0 < settings.gpus < 1:  # jax would take most of the memory for one of those that share it
+        variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{0.9 * settings.gpus:.3f}"
+    task = ray.remote(
+        num_cpus=settings.cpus,
+        num_gpus=settings.gpus,
+        max_retries=RETRIES,
+        runtime_env={"env_vars": variables},
+    )(work)
+    waiting = {task.remote(*call): number for number, call in enumerate(calls)}
+    while waiting:
+        (finished,), _ = ray.wait(list(waiting))
+        try:
+            yield waiting.pop(finished), ray.get(finished)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+
+
+def _on_slurm(
+    settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int, Any]]:
+    submitit = _package("submitit")
+    Path(settings.folder).mkdir(parents=True, exist_ok=True)
+    cluster = "slurm" if settings.partition else "local"
+    executor = submitit.AutoExecutor(folder=settings.folder, cluster=cluster)
+    resources: dict[str, Any] = {"cpus_per_task": settings.cpus, "timeout_min": settings.minutes}
+    if settings.partition:
+        resources |= {"slurm_partition": settings.partition, "gpus_per_node": int(settings.gpus)}
+    executor.update_parameters(**resources)
+    jobs = {executor.submit(work, *call): number for number, call in enumerate(calls)}
+    for job in submitit.helpers.as_completed(list(jobs)):
+        yield jobs[job], job.result()
 
 
 def _package(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        extra = EXTRAS[name]
         raise MissingExtraError(
-            f'launcher.name={name} needs an extra: pip install -e ".[{extra}]"'
+            f'launcher.name={name} needs an extra: pip install -e ".[{EXTRAS[name]}]"'
         ) from None
-
-
-def worker(count: int) -> int:
-    """The number of this process among `count` of joblib, so that each takes another GPU."""
-    number = re.search(r"\d+$", multiprocessing.current_process().name)
-    return (int(number[0]) - 1) % count if number else 0
-
-
-def _on_own_gpu(work: Callable[..., None], call: tuple[Any, ...], gpus: int) -> None:
-    if gpus:
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(worker(gpus))
-    work(*call)

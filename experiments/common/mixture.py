@@ -10,10 +10,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from experiments.common.loggers import check_loggers, start_loggers
+from experiments.common.loggers import start_loggers
 from experiments.common.provenance import commit
-from experiments.common.settings import check_run_folder
-from experiments.train import run_logged, starting_point
+from experiments.train import RunSettings, run_logged, starting_point
 from gongzhu_jax import runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
@@ -35,21 +34,16 @@ HELD_OUT_SEED = 1_000_003
 
 
 @dataclass(frozen=True, kw_only=True)
-class MixtureSettings:
-    directory: str
-    start: str | None
+class MixtureSettings(RunSettings):
     # Fields of `MixtureTrainingConfig` but for network and start.
     training: dict[str, Any] = field(default_factory=dict)
     held_out: str | None = None
     held_out_games: int = 0
     schedule: Schedule = field(default_factory=Schedule)
     chunk: int | None
-    compilation_cache: str | None
-    loggers: list[str]
 
     def __post_init__(self) -> None:
-        check_loggers(self.loggers)
-        check_run_folder(self.directory)
+        super().__post_init__()
         if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
         if self.held_out in self.player_types:
@@ -117,8 +111,6 @@ def run_training(
       kept_policy: for a critic, the parameters whose policy is kept.
       evaluate, score, summary: what is measured; by default the gain on held-out games.
     """
-    if settings.compilation_cache:
-        jax.config.update("jax_compilation_cache_dir", settings.compilation_cache)
     params, about = starting_point(settings.start, network, kind)
     params = start_params if params is None else params
     config = settings.config(network, None if params is None else digest(params))
@@ -133,7 +125,7 @@ def run_training(
             config,
             init_state(config, mesh, params),
             compile_epoch(config, made, mesh, settings.chunk, kept_policy),
-            Checkpoints(directory),
+            Checkpoints(settings.checkpoints or directory),
             settings.schedule,
             games_per_epoch=lambda config: config.games,
             evaluate=evaluate,
@@ -144,7 +136,7 @@ def run_training(
 
     what = f"epochs of {config.games} games"
     loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
-    run_logged(start, directory, config.epochs, what, score, summary or _summary, loggers)
+    run_logged(start, settings, config.epochs, what, score, summary or _summary, loggers)
 
 
 def _summary(row: Mapping[str, float]) -> str:

@@ -21,7 +21,7 @@ def run_summary(
             f"best {score} {_with_error(best, score)}, after epoch {best['epoch']}, the one that "
             f"players load; last {_with_error(measured[-1], score)}"
         )
-    return [*lines, f"log.jsonl, tensorboard/ and checkpoints are in {directory}"]
+    return [*lines, f"log.jsonl and tensorboard/ are in {directory}"]
 
 
 def _with_error(row: Mapping[str, float], score: str) -> str:

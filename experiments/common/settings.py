@@ -86,11 +86,11 @@ def check_folder(folder: Path, setting: str) -> None:
         raise ConfigError(f"{setting}: cannot write to {where}: {error}") from None
 
 
-def check_run_folder(name: str) -> None:
-    """`ConfigError` unless a training can write to the folder, which may not be there yet."""
+def check_run_folder(name: str, setting: str = "directory") -> None:
+    """`ConfigError` unless files can be written to the folder, which may not be there yet."""
     folder = Path(name).absolute()
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir():
-        raise ConfigError(f"directory: {os.path.relpath(folder)} is not a folder")
-    check_folder(folder, "directory")
+        raise ConfigError(f"{setting}: {os.path.relpath(folder)} is not a folder")
+    check_folder(folder, setting)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from gongzhu_jax import runtime
 from gongzhu_jax.errors import GongzhuError
 
 _PREPARE = {"all": True, "none": False}
@@ -17,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING
     )
     try:
-        from gongzhu_jax.arena.process import cache_programs, keep_pauses_short
+        from gongzhu_jax.arena.process import keep_pauses_short
         from gongzhu_jax.arena.server import make_app
         from gongzhu_jax.arena.settings import Limits, Settings
         from gongzhu_jax.arena.web_server import bind, make_server
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except GongzhuError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    cache_programs()
+    runtime.use_compilation_cache()
     keep_pauses_short()
     server = make_server(app, limits, options.root_path, on_exit=app.state.service.lobby.drain)
     port = bound.getsockname()[1]

@@ -14,8 +14,6 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-import jax
-
 HOST = "127.0.0.1"
 
 
@@ -46,13 +44,6 @@ def serve(database: Path, *options: str) -> Generator[ServerProcess]:
     finally:
         process.kill()
         process.wait()
-
-
-def cache_programs() -> None:
-    """Keeps compiled programs for the next start, unless the environment says where."""
-    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        jax.config.update("jax_compilation_cache_dir", str(Path(home) / "gongzhu_jax" / "programs"))
 
 
 def keep_pauses_short() -> None:

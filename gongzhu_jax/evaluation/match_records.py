@@ -168,6 +168,12 @@ class MatchStore:
             if int(other.stem.rpartition("-")[2]) < len(record.margins):
                 other.unlink(missing_ok=True)
 
+    def keep(self, record: MatchRecord) -> None:
+        """Saves a record that was made elsewhere, unless one of as many deals is here."""
+        known = self.find(record.match)
+        if known is None or len(known.margins) < len(record.margins):
+            self.save(record)
+
     def others_of(self, identity: Mapping[str, Any]) -> list[MatchRecord]:
         """Records of the same match but for what the players do: code that changed play."""
         wanted = _without_fingerprints(identity)

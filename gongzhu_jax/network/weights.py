@@ -20,7 +20,7 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
+from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest, storage_path
 from gongzhu_jax.errors import CheckpointError
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game.env import RULES_VERSION
@@ -79,9 +79,9 @@ def load_weights(
     """The configuration and parameters of a network of that kind.
 
     Args:
-      checkpoint: the folder of a run (its best, else its last checkpoint), one checkpoint in it
-        such as `runs/train/last/100`, a weights file, or the name of shipped weights such as
-        "critic". None: the shipped weights.
+      checkpoint: the folder of a run (its best, else its last checkpoint) or one checkpoint in it
+        such as `runs/train/last/100`, both also in a bucket (`gs://`, `s3://`); a weights file; or
+        the name of shipped weights such as "critic". None: the shipped weights.
     """
     ours = kind.shipped if checkpoint is None else kind.named.get(str(checkpoint))
     path = Path(checkpoint or "") if ours is None else ours
@@ -90,10 +90,10 @@ def load_weights(
     if path.suffix == SUFFIX:
         fields, params = read_weights(path, kind.name)
         return configured(kind.config_type, fields, path), params
-    return restore_params(path, kind)
+    return restore_params(checkpoint or path, kind)
 
 
-def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C:
+def configured(config_type: type[C], fields: Mapping[str, Any], path: str | Path) -> C:
     """The configuration of the network of a file; `CheckpointError` if it is of a kind that this
     version does not have."""
     try:
@@ -102,13 +102,14 @@ def configured(config_type: type[C], fields: Mapping[str, Any], path: Path) -> C
         raise CheckpointError(f"{path} holds a network of another version: {error}") from None
 
 
-def restore_params(path: Path, kind: NetworkKind) -> tuple[Any, Params]:
+def restore_params(path: str | Path, kind: NetworkKind) -> tuple[Any, Params]:
     """The network's configuration and the parameters that play, from the folder of a run (its
     best, else its last checkpoint) or from one checkpoint in it."""
-    if path.name.isdigit():
-        run, series, epoch = Checkpoints(path.parent.parent), path.parent.name, int(path.name)
+    place = storage_path(path)
+    if place.name.isdigit():
+        run, series, epoch = Checkpoints(place.parent.parent), place.parent.name, int(place.name)
     else:
-        run = Checkpoints(path)
+        run = Checkpoints(place)
         newest = [(series, epochs[-1]) for series in (BEST, LAST) if (epochs := run.epochs(series))]
         if not newest:
             raise CheckpointError(f"there is no checkpoint in {path}")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gongzhu_jax import runtime
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.players import greed, options, outside, random, rule_based, scrofazero
 from gongzhu_jax.players.protocol import Player
@@ -57,12 +58,14 @@ def option_names(name: str) -> list[str]:
 def make(name: str, **chosen: Any) -> Player:
     """A player by name with options, e.g. `make("greed", samples=40)`,
     `make("scrofa", scenarios={"draws": 27})` or `make("scrofa", **{"scenarios.draws": 27})`; or
-    one of your own, `make("my_module:my_factory", risk=3)`.
+    one of your own, `make("my_module:my_factory", risk=3)`. Their compiled programs are kept for
+    the next start (`runtime.use_compilation_cache`).
 
     Raises:
       PlayerError: no such player or option; the message lists those there are.
       MissingExtraError: the player is of a library that is not installed.
     """
+    runtime.use_compilation_cache()
     if (factory := _factory(name)) is not None:
         return outside.make(factory, None if factory == name else name, **chosen)
     entry = find_entry(name)

@@ -124,6 +124,7 @@ def run_epochs(
             save(LAST)
         if stop:
             break
+    checkpoints.wait()
     return state
 
 

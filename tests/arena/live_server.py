@@ -4,7 +4,6 @@ tests talk to it."""
 import asyncio
 import contextlib
 import json
-import os
 import subprocess
 import threading
 import urllib.error
@@ -12,8 +11,6 @@ import urllib.request
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
-
-import jax
 
 from gongzhu_jax.arena.own_players import MakePlayer
 from gongzhu_jax.arena.process import serve, wait_until
@@ -57,7 +54,6 @@ def in_thread(
 @contextlib.contextmanager
 def in_process(database: Path, *options: str) -> Generator[tuple[Arena, subprocess.Popen]]:
     """The command, as a user starts it, with the compiled programs of all tests."""
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = jax.config.values["jax_compilation_cache_dir"]
     # Our players are compiled when they are wanted: the tests want few of them.
     with serve(database, "--no-prepare", *options) as served:
         yield Arena(int(served.address.split(":")[1]), database), served.process

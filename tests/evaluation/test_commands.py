@@ -332,6 +332,7 @@ def test_a_damaged_checkpoint_is_one_line(tmp_path: Path, capfd, monkeypatch) ->
     params = make_network(small).init(jax.random.key(0))
     run = Checkpoints(tmp_path / "run")
     run.save(LAST, 3, {"params": params}, params, {"config": {"network": asdict(small)}})
+    run.wait()
     for path in (tmp_path / "run" / "last" / "3" / "params").rglob("*"):
         if path.is_file():
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])

@@ -41,7 +41,7 @@ def weights(tmp_path_factory) -> Path:
 
 def run_all(weights: Path, *words: str) -> int:
     sizes = [f"steps.{name}.{size}" for name in CHOSEN[:2] for size in ("deals=6", "batch=8")]
-    line = [f"only=[{','.join(CHOSEN)}]", f"checkpoint='{weights}'", "compilation_cache=null"]
+    line = [f"only=[{','.join(CHOSEN)}]", f"checkpoint='{weights}'"]
     return reproduce.main([*line, *sizes, *words])
 
 
@@ -157,6 +157,7 @@ def pretend_to_train(config, mesh, run: Checkpoints, schedule, *, on_epoch, abou
     on_epoch({"epoch": config.epochs})
     header = {"config": asdict(config), "progress": {"seconds": 1.5}, **about}
     run.save(LAST, config.epochs, {"params": params}, params, header)
+    run.wait()
 
 
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -200,7 +201,7 @@ def test_topologies(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -
 )
 def test_bad_settings(weights: Path, capsys, monkeypatch, argument: str, message: str) -> None:
     monkeypatch.setattr(results, "is_clean", lambda: False)
-    line = ["compilation_cache=null"]
+    line = []
     if not argument.startswith(("checkpoint", "publish")):
         line.append(f"checkpoint='{weights}'")
     if not argument.startswith("only"):
@@ -251,7 +252,6 @@ def start_all(clone: Path, weights: Path) -> subprocess.Popen:
     line = [sys.executable, "-m", "experiments.reproduce", f"checkpoint='{weights}'"]
     line += ["only=[inputs,worked_examples,input_figures]", "steps.inputs.deals=8"]
     line += ["steps.inputs.batch=4", "steps.worked_examples.repeats=2"]
-    line += [f"compilation_cache={jax.config.values['jax_compilation_cache_dir']}"]
     return subprocess.Popen(
         line,
         cwd=clone,

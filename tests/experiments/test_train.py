@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import jax
 import pytest
 
 from experiments import export_weights, train, training_report
@@ -22,10 +21,9 @@ EPOCHS = 16
 
 
 def command(directory: Path, *changes: str) -> list[str]:
-    cache = jax.config.jax_compilation_cache_dir  # ty: ignore[missing-attribute]
     return [
         *(sys.executable, "-m", "experiments.train", "preset=smoke", f"directory={directory}"),
-        *(f"epochs={EPOCHS}", "evaluate_deals=0", f"compilation_cache={cache}", *changes),
+        *(f"epochs={EPOCHS}", "evaluate_deals=0", *changes),
     ]
 
 
