@@ -27,7 +27,16 @@ LAYERS = {
     "arena": {"game", "network", "inference", "players", "evaluation", "adapters"},
     "console": {"game", "players", "evaluation"},
 }
-FREE = {"errors", "version", "files", "runtime", "ragged", "checkpoint", "records"}
+FREE = {
+    "errors",
+    "version",
+    "files",
+    "runtime",
+    "ragged",
+    "checkpoint",
+    "records",
+    "device_profile",
+}
 """Modules at the top that every layer may use."""
 NO_ALGORITHMS = FREE - {"records"}
 """Those of them that know no layer."""

@@ -16,6 +16,7 @@ from experiments.common.settings import check_run_folder
 from experiments.train import run_logged, starting_point
 from gongzhu_jax import runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
+from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.mixture_training import (
     MixtureNetwork,
@@ -50,6 +51,7 @@ class MixtureSettings:
     def __post_init__(self) -> None:
         check_loggers(self.loggers)
         check_run_folder(self.directory)
+        check_sizes(chunk=self.chunk)
         if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
         if self.held_out in self.player_types:

@@ -5,6 +5,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from gongzhu_jax.device_profile import check_sizes, profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deal_sets import SETS, ChosenDeals, check_set, choose_deals
 from gongzhu_jax.evaluation.seatings import SeatingOptions
@@ -30,7 +31,7 @@ class PlaySettings(KeptSettings):
     set: str
     deals: int  # how many deals are played, each `rotations` times
     rotations: int
-    batch: int
+    batch: int | None
     chunk: int | None
 
     def __post_init__(self) -> None:
@@ -38,9 +39,7 @@ class PlaySettings(KeptSettings):
         check_set(self.set)
         if self.rotations not in (2, 4):
             raise ConfigError(f"rotations must be 2 or 4, not {self.rotations}")
-        for name, value in (("batch", self.batch), ("chunk", self.chunk)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}")
+        check_sizes(batch=self.batch, chunk=self.chunk)
         if self.publish and not (self.set in SETS and SETS[self.set].is_published):
             raise ConfigError(f"publish=true needs published deals, not set={self.set}")
 
@@ -51,7 +50,7 @@ class PlaySettings(KeptSettings):
         """How to play `count` deals; few deals get a small batch, as a batch that is not full costs
         as much as a full one."""
         wanted = self.deals if count is None else count
-        batch = min(self.batch, 1 << max(wanted - 1, 0).bit_length())
+        batch = min(self.batch or profile().deals, 1 << max(wanted - 1, 0).bit_length())
         return {"seed": self.seed, "rotations": self.rotations, "batch": batch, "chunk": self.chunk}
 
 

@@ -14,6 +14,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from experiments.speed.rates import rate
 from gongzhu_jax import network, runtime
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.random_play import random_position
 from gongzhu_jax.network.features import NUM_FEATURES
 from gongzhu_jax.search import SearchConfig, network_policy_value, search
@@ -24,12 +25,13 @@ BUDGETS = {"1 x legal": (0, 1), "2 x legal": (0, 2), "10 + 2 x legal": (10, 2)}
 def run(
     networks: Sequence[str] = ("compact", "fc24"),
     roots: int = 2048,
-    chunk: int = 128,
+    chunk: int | None = None,
     rounds: int = 3,
     seconds: float = 1.0,
     seed: int = 0,
 ) -> dict[str, Any]:
     """One row for each network and budget; `roots` positions of random games for each device."""
+    chunk = chunk or profile().states
     mesh = runtime.games_mesh()
     keys = jax.random.split(jax.random.key(seed), roots * mesh.size)
     states = jax.device_put(jax.jit(jax.vmap(random_position))(keys), runtime.over_games(mesh))
