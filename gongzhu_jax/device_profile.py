@@ -57,7 +57,7 @@ CPU = DeviceProfile(
 )
 GPU = DeviceProfile(
     states=16384,
-    selfplay_states=32768,
+    selfplay_states=16384,
     scenarios=65536,
     plays=512,
     greed_deals=20480,

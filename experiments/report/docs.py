@@ -15,6 +15,7 @@ from typing import Any
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.report.arena import arena_tables
+from experiments.report.compiled import table_row
 from experiments.report.markdown import markdown, markdown_table, pictures
 from experiments.report.readme import first_table
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
@@ -25,7 +26,10 @@ from gongzhu_jax.files import write_whole
 from gongzhu_jax.network import weights
 from gongzhu_jax.opponents import card_belief, opponent_model
 
-PAGES = ("results.md", "model_card.md", "arena.md", "index.md", "../README.md", "../README.zh.md")
+PAGES = (
+    *("results.md", "model_card.md", "arena.md", "index.md", "gpu.md"),
+    *("../README.md", "../README.zh.md"),
+)
 TO_BE_RUN = "To be run."
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
 
@@ -85,6 +89,16 @@ def speed(subject: str) -> Callable[[], str]:
         return f"{markdown(as_lines(document['result']['rows']))}\n\n{source(document)}"
 
     return section
+
+
+def compiled() -> str:
+    """What `experiments.compile_check` found, with its picture."""
+    document = read_result(PLACES.results / "compile_check.json")
+    if document is None:
+        return TO_BE_RUN
+    table = markdown(as_lines([table_row(row) for row in document["result"]["rows"]]))
+    picture = "![Estimated evaluations per second](compile_check.png)"
+    return f"{picture}\n\n{table}\n\n{source(document)}"
 
 
 def shipped(path: Path) -> Callable[[], str]:
@@ -152,6 +166,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "shipped-belief": shipped(card_belief.KIND.shipped),
     "shipped-opponent-model": shipped(opponent_model.KIND.shipped),
     **{f"speed-{name}": speed(name) for name in SUBJECTS},
+    "compile-check": compiled,
     "arena-load": arena_load,
     "deal-sets": deal_sets,
     "first-table": first_table,

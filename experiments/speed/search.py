@@ -42,7 +42,7 @@ def run(
         alone = network_alone(net, mesh, chunk)
         for label, (base, per_legal) in BUDGETS.items():
             config = SearchConfig(base=base, per_legal=per_legal, chunk=chunk)
-            searched = _search(net, config, mesh)
+            searched = compile_search(net, config, mesh)
             demanded, evaluated = (int(x) for x in searched(params, states))
             speeds = in_turns(
                 [
@@ -103,7 +103,7 @@ def network_alone(net: network.Network, mesh: Mesh, chunk: int) -> Callable[[Any
     )
 
 
-def _search(net: network.Network, config: SearchConfig, mesh: Mesh):
+def compile_search(net: network.Network, config: SearchConfig, mesh: Mesh):
     """(params, states) -> evaluations demanded and made."""
 
     def on_device(params, states):

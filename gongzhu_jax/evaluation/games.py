@@ -81,7 +81,7 @@ def play_games(
     count, devices = len(owners), mesh.size
     slots = -(-count // devices)
     chunk = min(chunk or profile().decisions, slots)
-    play = _compiled(
+    play = compile_games(
         tuple(player.act_batch for player in players),
         mesh,
         chunk,
@@ -100,7 +100,7 @@ def play_games(
         xp = jnp if isinstance(array, jax.Array) and not many_hosts else np
         padding = xp.full((slots * devices - count, *array.shape[1:]), filler, array.dtype)
         padded = xp.concatenate([array, padding]).reshape(slots, devices, *array.shape[1:])
-        return jax.device_put(padded, NamedSharding(mesh, _SPREAD))
+        return jax.device_put(padded, NamedSharding(mesh, SPREAD))
 
     finished = play(
         params,
@@ -119,11 +119,11 @@ def play_games(
     return FinishedGames(*jax.tree.map(collect, finished))
 
 
-_SPREAD = PartitionSpec(None, runtime.GAMES)
+SPREAD = PartitionSpec(None, runtime.GAMES)
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(
+def compile_games(
     acts: tuple[BatchFn, ...],
     mesh: Mesh,
     chunk: int,
@@ -143,8 +143,8 @@ def _compiled(
     sharded = jax.shard_map(
         play,
         mesh=mesh,
-        in_specs=(PartitionSpec(), *[_SPREAD] * 5),
-        out_specs=_SPREAD,
+        in_specs=(PartitionSpec(), *[SPREAD] * 5),
+        out_specs=SPREAD,
         # Loops of players (searches among them) do not carry the types that this would check.
         check_vma=False,
     )
