@@ -149,9 +149,14 @@ def figures(program: hlo.Program, work: Work, device: hlo.Device) -> dict[str, A
 
 
 def as_lists(words: Sequence[str]) -> list[str]:
-    """The arguments with `key=a,b` written as `key=[a,b]`."""
-    split = [word.partition("=") for word in words]
-    return [f"{key}=[{value}]" if "," in value else key + eq + value for key, eq, value in split]
+    """The arguments with the values of lists, written `key=a,b`, in the brackets that they need."""
+
+    def bracketed(word: str) -> str:
+        key, _, value = word.partition("=")
+        is_list = key in ("programs", "target", "devices") and not value.startswith("[")
+        return f"{key}=[{value}]" if is_list else word
+
+    return [bracketed(word) for word in words]
 
 
 @command("compile_check", CompileCheckSettings, rewrite=as_lists)

@@ -69,7 +69,7 @@ def test_products_of_a_compiled_loop() -> None:
 def test_compiles_for_a_gpu(tmp_path: Path) -> None:
     pytest.importorskip("jax_cuda12_plugin", reason="needs the environment of docs/gpu.md")
     output = tmp_path / "check.json"
-    line = ["programs=[belief]", "target=a100,h100", "devices=[1]", f"output={output}"]
+    line = ["programs=belief", "target=a100,h100", "devices=1", f"output={output}"]
     assert compile_check.main(line) == 0
     rows = json.loads(output.read_text())["result"]["rows"]
     assert {row["target"] for row in rows} == {"a100"}

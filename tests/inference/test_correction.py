@@ -224,10 +224,9 @@ def test_order_of_scenarios_does_not_matter(views, holder) -> None:
     assert np.mean(np.abs(forth[:, 0] - forth[:, 1]) > 0.01) > 0.3
 
 
-@pytest.mark.parametrize("chunk", [7, 4096])
-def test_chunk_size_does_not_matter(views, holder, chunk: int) -> None:
+def test_chunk_size_does_not_matter(views, holder) -> None:
     expected = _log_weights(views, holder, WeightConfig())
-    found = _log_weights(views, holder, WeightConfig(chunk=chunk))
+    found = _log_weights(views, holder, WeightConfig(chunk=7))
     np.testing.assert_allclose(found[0], expected[0], atol=1e-5)
     assert found[1] == expected[1]
 
