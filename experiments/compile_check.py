@@ -117,10 +117,12 @@ def check(name: str, target: str, devices: int, sizes: str, kept: Path) -> dict[
         write_whole(memory, json.dumps(sizes_of).encode())
     program = hlo.parse(text.read_text())
     row = {"program": name, "sizes": sizes, "target": target, "devices": devices, "what": work.what}
-    return row | json.loads(memory.read_text()) | figures(program, work, TARGETS[target][0])
+    return (
+        row | json.loads(memory.read_text()) | figures(program, work, TARGETS[target][0], devices)
+    )
 
 
-def figures(program: hlo.Program, work: Work, device: hlo.Device) -> dict[str, Any]:
+def figures(program: hlo.Program, work: Work, device: hlo.Device, devices: int) -> dict[str, Any]:
     """What the text of a program says, and what follows from it."""
     loops: list[dict[str, Any]] = [
         {
@@ -135,13 +137,13 @@ def figures(program: hlo.Program, work: Work, device: hlo.Device) -> dict[str, A
     unknown = sum(loop["turns"] is None for loop in loops)
     if unknown != len(work.turns):
         raise ConfigError(f"{work.what}: {unknown} loops with unknown turns, not {len(work.turns)}")
-    busiest = max(loops, key=lambda loop: loop["gflop"])
+    started = program.seconds(hlo.COUNTING, list(work.turns))
     seconds = program.seconds(device, list(work.turns))
     return {
         "loops": loops,
         "largest_temporaries": program.largest(3),
         "evaluations_per_turn": work.per_turn,
-        "kernels_per_1000_evaluations": 1000 * busiest["kernels"] / work.per_turn,
+        "kernels_per_1000_evaluations": 1000 * started / (work.evaluations / devices),
         "estimated_seconds": seconds,
         "estimated_evaluations_per_second": work.evaluations / seconds,
         "estimated_games_per_second": None if work.games is None else work.games / seconds,

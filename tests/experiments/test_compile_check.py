@@ -52,6 +52,7 @@ def test_loops_kernels_and_messages() -> None:
     device = hlo.Device(1e12, {"f32": 1e12}, start=2.0, turn=5.0, message=7.0)
     # In a turn a kernel, a message, the kernel of the condition, and the wait for it.
     assert program.seconds(device, [10.0]) == 10 * (2 + 7 + 2 + 5)
+    assert program.seconds(hlo.COUNTING, [10.0]) == 10 * 3
 
 
 def test_products_of_a_compiled_loop() -> None:
