@@ -46,10 +46,11 @@ def run(settings: EvaluateSettings, work: Workplace) -> Result:
     if settings.records is not None:
         records.write(settings.records, games_between(player, opponent, settings).records())
     if settings.profile is not None:
-        seating = match_seating(player, opponent, **settings.seating_options())
+        options = settings.seating_options()
+        seating = match_seating(player, opponent, **options)
         seating.compile()
         with jax.profiler.trace(settings.profile):
-            seating.play(settings.choose_deals().deals.part(0, seating.batch))
+            seating.play(settings.choose_deals().deals.part(0, options["batch"] or settings.deals))
     played = play_all({title: (player, opponent)}, settings, work)
     return {"name": f"match-{player.name}-{opponent.name}", **as_rows(played)}
 

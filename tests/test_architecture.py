@@ -27,7 +27,10 @@ LAYERS = {
     "arena": {"game", "network", "inference", "players", "evaluation", "adapters"},
     "console": {"game", "players", "evaluation"},
 }
-FREE = {"errors", "version", "files", "runtime", "ragged", "checkpoint", "records", "datasets"}
+FREE = {
+    *("errors", "version", "files", "runtime", "ragged", "checkpoint", "records", "datasets"),
+    "device_profile",
+}
 """Modules at the top that every layer may use."""
 NO_ALGORITHMS = FREE - {"records", "datasets"}
 """Those of them that know no layer."""

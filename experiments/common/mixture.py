@@ -15,6 +15,7 @@ from experiments.common.provenance import commit
 from experiments.train import RunSettings, run_logged, starting_point
 from gongzhu_jax import runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
+from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.mixture_training import (
     MixtureNetwork,
@@ -44,6 +45,7 @@ class MixtureSettings(RunSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_sizes(chunk=self.chunk)
         if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
         if self.held_out in self.player_types:

@@ -238,3 +238,28 @@ def plot_value_bias(result: Mapping[str, Any], folder: Path) -> None:
                 place.axhline(0, color="0.8", linewidth=1)
                 place.set(title=f"against {opponent}, {what}", ylabel="points too high")
             line[0].legend(fontsize=8)
+
+
+def plot_compile_check(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Estimated evaluations per second of every program, with sizes for CPUs and for GPUs."""
+    labels = list(dict.fromkeys(_compiled_label(row) for row in rows))
+    with drawing(path, figsize=(8, 1 + 0.45 * len(labels))) as axes:
+        for number, sizes in enumerate(("cpu", "gpu")):
+            rates = {
+                _compiled_label(row): row["estimated_evaluations_per_second"]
+                for row in rows
+                if row["sizes"] == sizes
+            }
+            places = [labels.index(label) + 0.4 * (number - 0.5) for label in rates]
+            bars = axes.barh(
+                places, list(rates.values()), 0.38, label=f"sizes for {sizes.upper()}s"
+            )
+            axes.bar_label(bars, [f"{rate:,.2g}" for rate in rates.values()], padding=3, fontsize=8)
+        axes.set(xscale="log", xlabel="evaluations per second (estimate)")
+        axes.set_yticks(range(len(labels)), labels)
+        axes.invert_yaxis()
+        axes.legend(loc="lower right", fontsize=8)
+
+
+def _compiled_label(row: Mapping[str, Any]) -> str:
+    return f"{row['program']}, {row['devices']} x {row['target'].upper()}"

@@ -3,9 +3,10 @@
 import os
 import tempfile
 from collections.abc import Sized
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
+from gongzhu_jax.device_profile import check_sizes, profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deal_sets import SETS, ChosenDeals, check_set, choose_deals
 from gongzhu_jax.evaluation.seatings import SeatingOptions
@@ -43,14 +44,15 @@ class PlaySettings(KeptSettings):
     set: str
     deals: int  # how many deals are played, each `rotations` times
     rotations: int
-    batch: int = field(metadata=at_least(1))
-    chunk: int | None = field(metadata=at_least(1))
+    batch: int | None
+    chunk: int | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_set(self.set)
         if self.rotations not in (2, 4):
             raise ConfigError(f"rotations must be 2 or 4, not {self.rotations}")
+        check_sizes(batch=self.batch, chunk=self.chunk)
         if self.publish and not (self.set in SETS and SETS[self.set].is_published):
             raise ConfigError(f"publish=true needs published deals, not set={self.set}")
 
@@ -61,7 +63,7 @@ class PlaySettings(KeptSettings):
         """How to play `count` deals; few deals get a small batch, as a batch that is not full costs
         as much as a full one."""
         wanted = self.deals if count is None else count
-        batch = min(self.batch, 1 << max(wanted - 1, 0).bit_length())
+        batch = min(self.batch or profile().deals, 1 << max(wanted - 1, 0).bit_length())
         return {"seed": self.seed, "rotations": self.rotations, "batch": batch, "chunk": self.chunk}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.paper.published import paper_numbers
+from experiments.report.compiled import table_row
 from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
 from gongzhu_jax.errors import ConfigError, GongzhuError
@@ -25,7 +26,10 @@ from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network import weights
 from gongzhu_jax.opponents import card_belief, opponent_model
 
-PAGES = ("results.md", "model_card.md", "arena.md", "index.md", "../README.md", "../README.zh.md")
+PAGES = (
+    *("results.md", "model_card.md", "arena.md", "index.md", "gpu.md"),
+    *("../README.md", "../README.zh.md"),
+)
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
 SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
 NETWORK, BELIEF, MODEL = (
@@ -121,6 +125,12 @@ def shipped(path: Path) -> str:
     return markdown(lines)
 
 
+def compiled(result: dict[str, Any]) -> str:
+    """A result of `experiments.compile_check`, with its picture."""
+    table = markdown(as_lines([table_row(row) for row in result["rows"]]))
+    return f"![Estimated evaluations per second](compile_check.png)\n\n{table}"
+
+
 def first_table() -> str:
     """The first table of the README: points over Mr. Greed as in the result of `compare
     rows=strength`; hours of training from the headers of the weights."""
@@ -172,6 +182,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "shipped-belief": partial(shipped, BELIEF),
     "shipped-opponent-model": partial(shipped, MODEL),
     **{f"speed-{name}": partial(of_result, f"throughput_{name}", speed) for name in SUBJECTS},
+    "compile-check": partial(of_result, "compile_check", compiled),
     "arena-load": partial(of_result, "arena_load", arena_load),
     "deal-sets": deal_sets,
     "first-table": first_table,

@@ -6,7 +6,7 @@ overhead. Weights are random: they change which lines are searched, not how much
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -89,7 +89,7 @@ def views_with_choice(key: jax.Array, count: int) -> PublicView:
     return jax.tree.map(lambda leaf: leaf[chosen], views)
 
 
-def compile_decisions(player: Player, mesh: Mesh) -> Callable[..., jax.Array]:
+def compile_decisions(player: Player, mesh: Mesh) -> Any:
     """(params, keys, views) -> evaluations demanded and made on each device, int32[devices, 2]."""
     act = player.act_batch
     assert isinstance(act, SearchAct)

@@ -12,9 +12,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 
 from experiments.speed.rates import SAME, SPLIT, in_turns, network_alone, on_devices
 from gongzhu_jax import network, runtime
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.random_play import random_position
 from gongzhu_jax.search import SearchConfig, network_policy_value, search
 
@@ -24,12 +26,13 @@ BUDGETS = {"1 x legal": (0, 1), "2 x legal": (0, 2), "10 + 2 x legal": (10, 2)}
 def run(
     networks: Sequence[str] = ("compact", "fc24"),
     roots: int = 2048,
-    chunk: int = 128,
+    chunk: int | None = None,
     rounds: int = 3,
     seconds: float = 1.0,
     seed: int = 0,
 ) -> dict[str, Any]:
     """One row for each network and budget; `roots` positions of random games for each device."""
+    chunk = chunk or profile().states
     mesh = runtime.games_mesh()
     keys = jax.random.split(jax.random.key(seed), roots * mesh.size)
     states = jax.device_put(jax.jit(jax.vmap(random_position))(keys), runtime.over_games(mesh))
@@ -40,9 +43,7 @@ def run(
         alone = network_alone(net, params, mesh, chunk)
         for label, (base, per_legal) in BUDGETS.items():
             config = SearchConfig(base=base, per_legal=per_legal, chunk=chunk)
-            on_device = functools.partial(_evaluations, net=net, config=config)
-            compiled = on_devices(on_device, mesh, (SAME, SPLIT))
-            work = functools.partial(compiled, params, states)
+            work = functools.partial(compile_search(net, config, mesh), params, states)
             demanded, evaluated = np.sum(work(), axis=0).tolist()
             by_network, simulated = in_turns([alone, (work, demanded)], rounds, seconds)
             rows.append(
@@ -56,6 +57,11 @@ def run(
                 }
             )
     return {"rows": rows, "devices": mesh.size}
+
+
+def compile_search(net: network.Network, config: SearchConfig, mesh: Mesh) -> Any:
+    """(params, states) -> evaluations demanded and made on each device, int32[devices, 2]."""
+    return on_devices(functools.partial(_evaluations, net=net, config=config), mesh, (SAME, SPLIT))
 
 
 def _evaluations(params: Any, states: Any, net: network.Network, config: SearchConfig) -> jax.Array:

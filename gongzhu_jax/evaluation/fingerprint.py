@@ -16,6 +16,7 @@ import numpy as np
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from gongzhu_jax.checkpoint import digest
+from gongzhu_jax.device_profile import SPEED_SETTINGS
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
@@ -27,8 +28,6 @@ from gongzhu_jax.players.protocol import Player, SeesAll
 POSITIONS = 64
 LATEST = 47
 """The last stage at which there can be a choice."""
-SPEED_SETTINGS = frozenset({"chunk"})
-"""Options of players that change how fast they play and not what."""
 _PACKAGE = Path(__file__).parent.parent
 _NOT_PLAYING = ("arena", "adapters", "console", "shipped")
 

@@ -18,6 +18,7 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from gongzhu_jax import runtime
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.public_view import view
@@ -26,12 +27,6 @@ from gongzhu_jax.players.scrofazero import SearchAct
 
 NO_PLAYER = -1
 """In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
-
-CPU_CHUNK = 32
-"""Decisions a player makes at once on a CPU: a chunk that is not full costs as much as a full one,
-so on CPUs, where large batches gain little, chunks are small."""
-CHUNKS = 4
-"""Elsewhere a chunk is this part of the games of a device."""
 
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 _SEATS = np.arange(NUM_SEATS, dtype=np.int8)
@@ -85,9 +80,8 @@ def play_games(
     mesh = mesh or runtime.games_mesh()
     count, devices = len(owners), mesh.size
     slots = -(-count // devices)
-    usual = CPU_CHUNK if jax.default_backend() == "cpu" else -(-slots // CHUNKS)
-    chunk = min(chunk or usual, slots)
-    play = _compiled(
+    chunk = min(chunk or profile().decisions, slots)
+    play = compile_games(
         tuple(player.act_batch for player in players),
         mesh,
         chunk,
@@ -106,7 +100,7 @@ def play_games(
         xp = jnp if isinstance(array, jax.Array) and not many_hosts else np
         padding = xp.full((slots * devices - count, *array.shape[1:]), filler, array.dtype)
         padded = xp.concatenate([array, padding]).reshape(slots, devices, *array.shape[1:])
-        return jax.device_put(padded, NamedSharding(mesh, _SPREAD))
+        return jax.device_put(padded, NamedSharding(mesh, SPREAD))
 
     finished = play(
         params,
@@ -125,11 +119,11 @@ def play_games(
     return FinishedGames(*jax.tree.map(collect, finished))
 
 
-_SPREAD = PartitionSpec(None, runtime.GAMES)
+SPREAD = PartitionSpec(None, runtime.GAMES)
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(
+def compile_games(
     acts: tuple[BatchFn, ...],
     mesh: Mesh,
     chunk: int,
@@ -149,8 +143,8 @@ def _compiled(
     sharded = jax.shard_map(
         play,
         mesh=mesh,
-        in_specs=(PartitionSpec(), *[_SPREAD] * 5),
-        out_specs=_SPREAD,
+        in_specs=(PartitionSpec(), *[SPREAD] * 5),
+        out_specs=SPREAD,
         # Loops of players (searches among them) do not carry the types that this would check.
         check_vma=False,
     )

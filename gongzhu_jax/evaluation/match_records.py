@@ -16,6 +16,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import RecordError
 from gongzhu_jax.evaluation import stats
 from gongzhu_jax.evaluation.deal_sets import ChosenDeals
@@ -253,7 +254,7 @@ class Recorder:
             return record.first(count)
         done = 0 if record is None else len(record.margins)
         # A batch that is not full costs as much as a full one, so few deals get a small one.
-        batch = min(options.get("batch", 256), 1 << (count - done - 1).bit_length())
+        batch = min(options.get("batch") or profile().deals, 1 << (count - done - 1).bit_length())
         options["batch"] = batch
         seating = match_seating(player, opponent, **options)
         seating.compile()

@@ -11,6 +11,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from gongzhu_jax import runtime
+from gongzhu_jax.device_profile import check_sizes, profile
 from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
 from gongzhu_jax.evaluation.deals import Deals, check_seed, game_keys, random_deals
 from gongzhu_jax.evaluation.games import NO_PLAYER, FinishedGames, play_games
@@ -28,7 +29,7 @@ class SeatingOptions(TypedDict, total=False):
 
     seed: int
     rotations: int
-    batch: int
+    batch: int | None
     chunk: int | None
     mesh: Mesh | None
 
@@ -95,7 +96,7 @@ class Seating:
     seats: tuple[Player, ...]  # [4]
     seed: int = 0
     rotations: int = 2
-    batch: int = 256  # deals in one call of the compiled program
+    batch: int | None = None  # deals in one call of the compiled program; None: what suits it
     chunk: int | None = None  # decisions asked for at once, see `play_games`
     mesh: Mesh | None = None  # the devices; None for all
 
@@ -105,9 +106,7 @@ class Seating:
         check_seed(self.seed)
         if not 1 <= self.rotations <= NUM_SEATS:
             raise ConfigError(f"rotations must be from 1 to {NUM_SEATS}, not {self.rotations}")
-        for name, value in (("batch", self.batch), ("chunk", self.chunk)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}")
+        check_sizes(batch=self.batch, chunk=self.chunk)
 
     def play(
         self,
@@ -127,16 +126,15 @@ class Seating:
         started = time.perf_counter()
         batches: list[FinishedGames] = []
         try:
-            for start in range(0, len(deals), self.batch):
-                batches.append(
-                    self._play_batch(deals.part(start, start + self.batch), self._seat_player)
-                )
+            for start in range(0, len(deals), self._batch):
+                end = min(start + self._batch, len(deals))
+                batches.append(self._play_batch(deals.part(start, end), self._seat_player))
                 if on_progress is not None:
-                    on_progress(min(start + self.batch, len(deals)), len(deals))
+                    on_progress(end, len(deals))
         except KeyboardInterrupt:
             if not batches:
                 raise
-        done = min(len(batches) * self.batch, len(deals))
+        done = min(len(batches) * self._batch, len(deals))
         shape = (done, self.rotations)
         points = np.concatenate([np.asarray(finished.points) for finished in batches])
         return SeatingResult(
@@ -151,6 +149,10 @@ class Seating:
     def compile(self) -> float:
         """Compiles the program if `play` has not done so yet; the seconds that it took."""
         return self._compile_seconds
+
+    @cached_property
+    def _batch(self) -> int:
+        return self.batch or profile().deals
 
     @cached_property
     def _compile_seconds(self) -> float:
@@ -185,7 +187,7 @@ class Seating:
         """The games of at most `batch` deals, deal by deal, each with its rotations in order."""
         live = len(deals) * self.rotations
         # A short batch repeats deals, with nobody at the seats: all batches have one shape.
-        deal, rotation = np.divmod(np.arange(self.batch * self.rotations), self.rotations)
+        deal, rotation = np.divmod(np.arange(self._batch * self.rotations), self.rotations)
         filled = deal < len(deals)
         deal %= len(deals)
         owners, leaders = rotate(deals.owners[deal], deals.leaders[deal], rotation)

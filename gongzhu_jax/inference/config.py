@@ -13,13 +13,10 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.inference.registry import PROPOSALS, RULES
 from gongzhu_jax.search.config import SearchConfig
-
-CHUNK = 128
-"""States per network batch: larger ones gain little on CPUs, and a single decision, with nine
-roots and some seventy slices, would mostly evaluate padding. Accelerators want more."""
 
 MOST_SCENARIOS = 65_536
 """Scenarios of one decision: more would take gigabytes, and hours."""
@@ -90,7 +87,7 @@ class WeightConfig:
     min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
     suit_rule: bool = True  # of important slices: when following, only the suit led counts
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
-    chunk: int = CHUNK  # slices per network batch
+    chunk: int | None = None  # slices per network batch; null: usual
 
     def __post_init__(self) -> None:
         _check_choice("rule", self.rule, RULES)
@@ -102,8 +99,9 @@ class WeightConfig:
             raise ConfigError("beta, rule_power and belief_power must be >= 0")
         if self.rule == "iec-class" and (self.factor, self.regret) != ("exponential", "all"):
             raise ConfigError("the rule iec-class has the paper's factor and regret only")
-        if not 2 <= self.min_rank <= 14 or self.chunk < 1:
-            raise ConfigError("wanted: min_rank from 2 to 14, chunk >= 1")
+        if not 2 <= self.min_rank <= 14:
+            raise ConfigError("wanted: min_rank from 2 to 14")
+        check_sizes(chunk=self.chunk)
 
 
 def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
@@ -117,7 +115,7 @@ class InferenceConfig:
 
     scenarios: ScenarioConfig = field(default_factory=ScenarioConfig)
     weights: WeightConfig = field(default_factory=WeightConfig)
-    search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10, chunk=CHUNK))
+    search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10))
 
     @property
     def uses_belief(self) -> bool:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax import ragged
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, POINT_CARDS, RANK, SUIT
 from gongzhu_jax.game.public_view import PublicView, unseen_mask, with_deal
@@ -190,5 +191,6 @@ def sum_slices(
     if active is not None:
         slices = jnp.where(active, slices, 0)
     start = jnp.zeros((batch, draws, *shape))
-    total, evaluated = ragged.loop(slices.reshape(-1), config.chunk, evaluate, start)
+    chunk = config.chunk or profile().states
+    total, evaluated = ragged.loop(slices.reshape(-1), chunk, evaluate, start)
     return total, jnp.sum(slices), evaluated

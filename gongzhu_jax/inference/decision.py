@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
@@ -13,9 +14,6 @@ from gongzhu_jax.inference.resampling import resample
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
-
-DRAWN_AT_ONCE = 512
-"""Deals drawn together: each looks up its stratum in tables of 50 kB."""
 
 
 class Decision(struct.PyTreeNode):
@@ -41,7 +39,7 @@ def decide(
     assert_views(views)
     chex.assert_shape(keys, views.stage.shape)
     split = jax.vmap(jax.random.split)(keys)
-    at_once = max(1, DRAWN_AT_ONCE // config.scenarios.drawn)
+    at_once = max(1, profile().scenarios // config.scenarios.drawn)
     log_odds = PROPOSALS[BELIEF].log_odds(params, views) if config.uses_belief else None
 
     def draw(item):

@@ -12,6 +12,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.scoring import LONE_TRANSFORMER
@@ -22,8 +23,6 @@ from gongzhu_jax.search.perspective import team_sign, total_value
 
 _SPREAD = 40.0
 """Points: about the spread of outcomes around what can be known, which brings the error near 1."""
-_GAMES_AT_ONCE = 16
-"""Games whose states are evaluated together."""
 
 
 def annotate(
@@ -47,7 +46,9 @@ def annotate(
         return value, jax.nn.softmax(logits).astype(jnp.float16)
 
     value, policy = jax.lax.map(
-        lambda item: of_game(*item), (games.states, games.player_type), batch_size=_GAMES_AT_ONCE
+        lambda item: of_game(*item),
+        (games.states, games.player_type),
+        batch_size=profile().annotated_games,
     )
     return games.replace(value=value, policy=policy)
 

@@ -10,7 +10,7 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.mixture_training.config import MixtureTrainingConfig
 from gongzhu_jax.mixture_training.losses import init_network, random_stages, training_loss
 from gongzhu_jax.runtime import GAMES, usual_promotion
-from gongzhu_jax.training.learner import Learner, mean_over
+from gongzhu_jax.training.learner import Learner, sum_over
 
 
 def _optimiser(config: MixtureTrainingConfig) -> optax.GradientTransformation:
@@ -41,8 +41,7 @@ def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
 
     def loss(trained, games, stages):
         losses, count = training_loss({"params": trained}, games, stages, config.network)
-        # Over the whole minibatch, so that the number of devices does not matter.
-        return jax.lax.pmean(jnp.sum(losses), GAMES) / jax.lax.pmean(jnp.sum(count), GAMES)
+        return jnp.sum(losses), jnp.sum(count, dtype=jnp.float32)
 
     def on_device(learner: Learner, games, filled, key):
         first = jax.lax.axis_index(GAMES) * share
@@ -55,13 +54,15 @@ def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
             rows, stages = (jax.lax.dynamic_slice_in_dim(x, first, share) for x in (rows, stages))
             chosen = jax.tree.map(lambda leaf: leaf[rows], games)
             trained = learner.params["params"]
-            value, gradients = jax.value_and_grad(loss)(trained, chosen, stages)
-            gradients = mean_over(gradients, GAMES)
+            sums = jax.value_and_grad(loss, has_aux=True)(trained, chosen, stages)
+            # Over the whole minibatch, so that the number of devices does not matter.
+            (value, count), gradients = sum_over(sums, GAMES)
+            gradients = jax.tree.map(lambda leaf: leaf / count, gradients)
             with usual_promotion():
                 changes, state = optimiser.update(gradients, learner.optimiser, trained)
             params = {"params": optax.apply_updates(trained, changes)}
             average = optax.incremental_update(params, learner.average, 1 - config.average)
-            return Learner(params, average, state), total + value
+            return Learner(params, average, state), total + value / count
 
         learner, total = jax.lax.fori_loop(0, config.updates, update, (learner, jnp.float32(0)))
         return learner, total / config.updates

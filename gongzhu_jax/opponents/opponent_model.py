@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax import ragged
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
@@ -45,9 +46,6 @@ _STAGES = np.arange(NUM_CARDS, dtype=np.int32)
 _CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
 NUM_SITUATION_FEATURES = NUM_CONTEXT_FEATURES + NUM_OPPONENTS * NUM_SUITS  # and shown voids
-
-PLAYS_AT_ONCE = 8
-"""Plays in a network batch, each with all scenarios: few, as a single decision has some twenty."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ def log_likelihood(
         return total.at[jnp.where(live, decision, batch), seat].add(of_play, mode="drop")
 
     start = jnp.zeros((batch, NUM_SEATS, draws, config.player_types))
-    total, _ = ragged.loop(jnp.sum(counts, axis=1), PLAYS_AT_ONCE, add, start)
+    total, _ = ragged.loop(jnp.sum(counts, axis=1), profile().plays, add, start)
     left, partner, right = jnp.moveaxis(
         jax.vmap(lambda by_seat, seat: by_seat[opponent_seats(seat)])(total, views.seat), 1, 0
     )

@@ -23,7 +23,6 @@ import jax.numpy as jnp
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game.public_view import PublicView, legal_mask, with_deal
 from gongzhu_jax.inference.config import (
-    CHUNK,
     InferenceConfig,
     LearnedModel,
     ScenarioConfig,
@@ -58,7 +57,7 @@ class PolicyConfig:
             raise ConfigError("draws must be at least 1")
 
 
-_ONE_VISIT = SearchConfig(base=0, per_legal=1, chunk=CHUNK)
+_ONE_VISIT = SearchConfig(base=0, per_legal=1)
 
 PRESETS: Mapping[str, InferenceConfig | PolicyConfig] = {
     "raw": InferenceConfig(

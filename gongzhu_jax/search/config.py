@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.scoring import LONE_TRANSFORMER
 
@@ -20,15 +21,16 @@ class SearchConfig:
     ucb_factor: float = 1.0  # v + c sqrt(factor ln N / n): 1 in the paper, 2 in the original runs
     lone_transformer: int = LONE_TRANSFORMER  # points of C10 alone before the end of the game
     search_forced: bool = False  # also search where only one card is legal
-    chunk: int = 512  # roots that share one tree; memory and the largest network batch
+    chunk: int | None = None  # roots that share one tree, states per network batch; null: usual
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"unknown search method {self.method!r}; there are {METHODS}")
         if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
             raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
-        if self.exploration < 0 or self.ucb_factor <= 0 or self.chunk < 1:
-            raise ConfigError("exploration must be >= 0, ucb_factor > 0 and chunk >= 1")
+        if self.exploration < 0 or self.ucb_factor <= 0:
+            raise ConfigError("exploration must be >= 0 and ucb_factor > 0")
+        check_sizes(chunk=self.chunk)
 
     @property
     def one_visit(self) -> bool:

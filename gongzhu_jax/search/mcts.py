@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.cardset import by_card
@@ -91,7 +92,7 @@ def best_card(key: jax.Array, q: jax.Array, legal: jax.Array) -> jax.Array:
 
 def _in_chunks(params, key, states, budgets, policy_value, config, exploration):
     count = budgets.shape[0]
-    size = min(config.chunk, count)
+    size = min(config.chunk or profile().states, count)
     # Padding goes to the front, where the roots are that need nothing.
     order = jnp.pad(jnp.argsort(budgets), (-count % size, 0), constant_values=count)
 

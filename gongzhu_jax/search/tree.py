@@ -14,6 +14,7 @@ import mctx
 import numpy as np
 
 from gongzhu_jax import ragged
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS
 from gongzhu_jax.game.cardset import nth_card
@@ -217,6 +218,7 @@ def visit_once(
     and the number of states given to the network.
     """
     shape = (budgets.size, NUM_ACTIONS)
+    chunk = config.chunk or profile().states
 
     def evaluate(q, row, action, live):
         roots = jax.tree.map(lambda leaf: leaf[row], states)
@@ -226,6 +228,6 @@ def visit_once(
         value *= jax.vmap(discount)(roots, successors)
         return q.at[jnp.where(live, row, budgets.size), action].set(value, mode="drop")
 
-    q, evaluated = ragged.loop(budgets, config.chunk, evaluate, jnp.zeros(shape))
+    q, evaluated = ragged.loop(budgets, chunk, evaluate, jnp.zeros(shape))
     visits = jnp.arange(NUM_ACTIONS)[None, :] < budgets[:, None]
     return q, visits.astype(jnp.int32), evaluated

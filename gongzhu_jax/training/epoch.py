@@ -35,12 +35,18 @@ class EpochMetrics(struct.PyTreeNode):
     selfplay: SelfPlayStats
 
 
-def state_shardings(config: TrainingConfig, mesh: Mesh) -> TrainState:
-    """Where the parts of a `TrainState` live: games are split over devices, the rest copied."""
-    shape = jax.eval_shape(functools.partial(_init, config))
-    shardings = jax.tree.map(lambda _: on_all(mesh), shape)
+def state_shapes(config: TrainingConfig, mesh: Mesh) -> TrainState:
+    """The shapes of a `TrainState`, and where its parts live: games are split over devices, the
+    rest is copied."""
+    shapes = jax.eval_shape(functools.partial(_init, config))
     split = jax.sharding.NamedSharding(mesh, PartitionSpec(None, GAMES))
-    return shardings.replace(window=jax.tree.map(lambda _: split, shape.window))
+    window = jax.tree.map(lambda leaf: leaf.update(sharding=split), shapes.window)
+    shapes = jax.tree.map(lambda leaf: leaf.update(sharding=on_all(mesh)), shapes)
+    return shapes.replace(window=window)
+
+
+def state_shardings(config: TrainingConfig, mesh: Mesh) -> TrainState:
+    return jax.tree.map(lambda leaf: leaf.sharding, state_shapes(config, mesh))
 
 
 def init_state(config: TrainingConfig, mesh: Mesh, params: Params | None = None) -> TrainState:

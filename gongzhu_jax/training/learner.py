@@ -1,7 +1,7 @@
 """Learning from a window of games: optimiser, minibatches, averaged parameters."""
 
 import functools
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,8 @@ from gongzhu_jax.runtime import GAMES, on_all, usual_promotion
 from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
 from gongzhu_jax.training.losses import LossParts, loss
 from gongzhu_jax.training.selfplay import Positions
+
+T = TypeVar("T")
 
 
 class Learner(struct.PyTreeNode):
@@ -90,10 +92,13 @@ def _learn_on_device(
 
         def update(index, carry):
             learner, sums = carry
-            first = index * settings.minibatch + offset
-            rows = jax.lax.dynamic_slice_in_dim(order, first, share)
+            rows = jax.lax.dynamic_slice_in_dim(
+                order, index * settings.minibatch, settings.minibatch
+            )
+            searched = jnp.sum(flat.searched[rows])
+            rows = jax.lax.dynamic_slice_in_dim(rows, offset, share)
             batch = jax.tree.map(lambda leaf: leaf[rows], flat)
-            learner, parts = update_once(learner, batch, network, config, GAMES)
+            learner, parts = update_once(learner, batch, network, config, GAMES, searched)
             return learner, jax.tree.map(jnp.add, sums, parts)
 
         return jax.lax.fori_loop(0, per_pass, update, carry)
@@ -110,16 +115,19 @@ def update_once(
     network: Network,
     config: TrainingConfig,
     axis: str | None = None,
+    searched: jax.Array | None = None,
 ) -> tuple[Learner, LossParts]:
-    """One step of the optimiser on one minibatch, or on a device's share of it (`axis`)."""
+    """One step of the optimiser on one minibatch, or on a device's share of it (`axis`,
+    `searched`)."""
 
     def batch_loss(trained):
-        return loss({**learner.params, "params": trained}, batch, network, config.learner, axis)
+        params = {**learner.params, "params": trained}
+        return loss(params, batch, network, config.learner, axis, searched)
 
     trained = learner.params["params"]
     gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
     if axis is not None:
-        gradients = mean_over(gradients, axis)
+        gradients, parts = sum_over((gradients, parts), axis)
     with usual_promotion():
         changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
     params = {**updated, "params": optax.apply_updates(trained, changes)}
@@ -127,11 +135,11 @@ def update_once(
     return Learner(params, average, optimiser), parts
 
 
-def mean_over(gradients: Params, axis: str) -> Params:
-    """The mean over a mesh axis, sent as one vector: a message for each of the many small arrays
+def sum_over(arrays: T, axis: str) -> T:
+    """The sum over a mesh axis, sent as one vector: a message for each of the many small arrays
     costs far more."""
-    vector, unravel = ravel_pytree(gradients)
-    return unravel(jax.lax.pmean(vector, axis))
+    vector, unravel = ravel_pytree(arrays)
+    return unravel(jax.lax.psum(vector, axis))
 
 
 def _averaged(average: Params, params: Params, config: LearnerConfig) -> Params:

@@ -10,6 +10,7 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh
 
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
+from gongzhu_jax.device_profile import SPEED_SETTINGS
 from gongzhu_jax.errors import CheckpointError, ConfigError
 from gongzhu_jax.network.policy_value import Params
 from gongzhu_jax.training.config import TrainingConfig
@@ -151,7 +152,7 @@ def _check_same_run(saved: Mapping, wanted: Mapping, checkpoints: Checkpoints) -
 
 def _differences(saved: Mapping, wanted: Mapping, prefix: str = "") -> list[str]:
     different = []
-    for name in saved.keys() | wanted.keys():
+    for name in (saved.keys() | wanted.keys()) - SPEED_SETTINGS:
         old, new = saved.get(name), wanted.get(name)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             different += _differences(old, new, f"{prefix}{name}.")

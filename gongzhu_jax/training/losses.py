@@ -36,16 +36,17 @@ def policy_divergence(target: jax.Array, logits: jax.Array, legal: jax.Array) ->
 def value_error(
     target: jax.Array, value: jax.Array, kind: str, axis: str | None = None
 ) -> jax.Array:
-    """Error in points over a minibatch, [M]: mean absolute, or root mean square."""
+    """Error in points over a minibatch, [M]: mean absolute, or root mean square. On devices along
+    `axis`, each with its share [M], the parts of it that sum to the whole."""
+    devices = 1 if axis is None else jax.lax.axis_size(axis)
     error = value - target
     if kind == "absolute":
-        return _mean(jnp.abs(error), axis)
-    # The gradient at zero error is finite.
-    return jnp.sqrt(_mean(jnp.square(error), axis) + 1e-12)
-
-
-def _mean(x: jax.Array, axis: str | None) -> jax.Array:
-    return jnp.mean(x) if axis is None else jax.lax.pmean(jnp.mean(x), axis)
+        return jnp.mean(jnp.abs(error)) / devices
+    share = jnp.mean(jnp.square(error)) / devices
+    fixed = jax.lax.stop_gradient(share)
+    # The root needs the sum before there is a gradient. That at zero error is finite.
+    root = jnp.sqrt((fixed if axis is None else jax.lax.psum(fixed, axis)) + 1e-12)
+    return root / devices + (share - fixed) / (2 * root)
 
 
 def loss(
@@ -54,11 +55,13 @@ def loss(
     network: Network,
     config: LearnerConfig,
     axis: str | None = None,
+    searched: jax.Array | None = None,
 ) -> tuple[jax.Array, tuple[LossParts, Params]]:
     """Loss of a minibatch [M], its parts, and the parameters with new running statistics.
 
-    Where the minibatch is split over devices, `axis` names the mesh axis and the loss is that of
-    the whole; the mean over the devices of each one's gradient is then the gradient of it.
+    Where the minibatch is split over the devices of a mesh axis, named `axis`, loss, parts and
+    gradient are this device's, and their sums over the devices are those of the whole, of which
+    `searched` positions were searched.
     """
     chex.assert_rank(batch.value, 1)
     chex.assert_shape(batch.policy, (*batch.value.shape, NUM_CARDS))
@@ -68,7 +71,8 @@ def loss(
     legal = jax.vmap(env.legal_mask)(batch.state)
     divergence = jax.vmap(policy_divergence)(batch.policy, logits, legal)
     chosen = batch.searched.astype(jnp.float32)
-    policy = _mean(divergence * chosen, axis) / jnp.maximum(_mean(chosen, axis), 1e-9)
+    count = jnp.sum(chosen) if searched is None else searched.astype(jnp.float32)
+    policy = jnp.sum(divergence * chosen) / jnp.maximum(count, 1.0)
     error = value_error(batch.value, value, config.value_loss, axis)
     total = policy + config.value_weight * error
     return total, (LossParts(total, policy, error), updated)

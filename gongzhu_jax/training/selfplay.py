@@ -3,6 +3,7 @@
 Axes: T = 52 stages, G games.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import chex
@@ -10,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.cardset import nth_card
@@ -61,6 +63,8 @@ def play_games(
     not on which other games are played beside it (with the Gumbel method, which draws its noise for
     the whole batch, it does). Returns positions [G, T]."""
     chex.assert_rank(games, 1)
+    chunk = search_config.chunk or profile().selfplay_states
+    search_config = replace(search_config, chunk=chunk)
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
     states = jax.vmap(env.deal)(keys[:, 0])
 

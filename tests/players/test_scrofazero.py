@@ -208,7 +208,7 @@ def test_options_reach_their_parts() -> None:
     config = player.config
     assert (config.scenarios.draws, config.weights.beta) == (18, 0.5)
     assert (config.weights.min_rank, config.search.exploration) == (5, 7.0)
-    assert (config.weights.chunk, config.search.chunk) == (3, 128)
+    assert (config.weights.chunk, config.search.chunk) == (3, None)
     assert (float(player.params.beta), float(player.params.exploration)) == (0.5, 7.0)
     # What is not set is the preset's.
     assert (config.search.base, config.search.per_legal) == (10, 2)

@@ -9,13 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from experiments.common import hlo
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import NetworkConfig, make
 from gongzhu_jax.runtime import games_mesh
 from gongzhu_jax.search import SearchConfig
 from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingConfig
-from gongzhu_jax.training.epoch import compile_epoch, init_state
+from gongzhu_jax.training.epoch import compile_epoch, init_state, state_shapes
 from gongzhu_jax.training.learner import Learner, learn, make_optimiser, update_once
 
 # 832 positions an epoch are 8 minibatches. The rmse is that of a whole minibatch, however split.
@@ -74,6 +75,18 @@ def test_the_number_of_devices_does_not_matter(one_device: Run, eight_devices: R
         np.testing.assert_allclose(one.losses, eight.losses, rtol=1e-4)
         assert one.selfplay.demanded == eight.selfplay.demanded
         assert one.selfplay.margin == eight.selfplay.margin
+
+
+def test_messages_between_devices() -> None:
+    """None in a loop of self-play; in one update the sum of squared errors, whose root the gradient
+    needs, and then gradients and losses as one vector."""
+    mesh = games_mesh(jax.devices()[:8])
+    compiled = hlo.parse(program(8).lower(state_shapes(CONFIG, mesh)).compile().as_text())
+    sent = [compiled.collectives(body) for _, _, body in compiled.loops()]
+    assert len(sent) > 4
+    (update,) = filter(None, sent)
+    assert [message.opcode for message in update] == ["all-reduce", "all-reduce"]
+    assert "f32[]" in update[0].type
 
 
 def test_starts_from_given_parameters() -> None:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
 from gongzhu_jax.game.public_view import PublicView, legal_mask, played_mask
@@ -21,7 +22,6 @@ MAX_ENUMERATED = 40
 
 _BONUS_TRICKS = 3
 _BONUS_WEIGHT = 30
-_BATCH = 640  # games times deals at once: long vectors that still fit the caches
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def totals_batch(
 def _act_in_groups(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
     """Cards int8[B]: one group of games after the other, so that memory does not grow with B."""
     num_games = keys.shape[0]
-    size = min(num_games, max(1, _BATCH // samples))
+    size = min(num_games, max(1, profile().greed_deals // samples))
     num_groups = -(-num_games // size)
     index = np.arange(num_groups * size) % num_games  # the last group is filled up with others
     groups = jax.tree.map(
