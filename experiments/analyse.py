@@ -8,7 +8,6 @@ believed owners of the unseen point cards; writes the same as JSON, and a pictur
 """
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,15 +16,14 @@ from typing import Any
 import jax
 from rich.console import Console
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.plots import plot_analysis
 from experiments.common.progress import as_lines, print_table
 from experiments.common.settings import check_folder
 from gongzhu_jax import players
 from gongzhu_jax.console.position import read_position
 from gongzhu_jax.files import write_whole
-from gongzhu_jax.game import PublicView, render
-from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.game import render
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +35,6 @@ class AnalyseSettings:
     output: str
 
 
-def analyse(player: Player, position: PublicView, seed: int) -> dict[str, Any]:
-    """All that `player` thinks of a position, as plain types."""
-    explanation = players.explain(player, position, jax.random.key(seed))
-    return {**explanation, "config": asdict(player.config)}
-
-
 def with_file(arguments: Sequence[str]) -> list[str]:
     """The command line with a plain first word taken as the file."""
     if arguments and "=" not in arguments[0] and not arguments[0].startswith("-"):
@@ -51,33 +43,29 @@ def with_file(arguments: Sequence[str]) -> list[str]:
 
 
 @command("analyse", AnalyseSettings, with_file)
-def main(settings: AnalyseSettings, line: str) -> int:
+def main(settings: AnalyseSettings, line: str) -> None:
     output = Path(settings.output).absolute()
     output.parent.mkdir(parents=True, exist_ok=True)
     check_folder(output.parent, "output")
     position = read_position(settings.file)
     player = players.make(settings.player, **settings.options)
-    analysis = analyse(player, position, settings.seed)
+    explanation = players.explain(player, position, jax.random.key(settings.seed))
+    analysis: dict[str, Any] = {**explanation, "config": asdict(player.config)}
     console = Console()
     console.print(render(position), highlight=False)
     print_table("candidates: points for my team at the end", as_lines(analysis["candidates"]))
     print_table("scenarios", as_lines(analysis["scenarios"]))
-    print_table(
-        "believed owners of unseen point cards",
-        as_lines(
-            [
-                {"card": card, **{f"seat {i}": share for i, share in enumerate(shares)}}
-                for card, shares in analysis["believed_owners"].items()
-            ]
-        ),
-    )
+    owners = [
+        {"card": card, **{f"seat {seat}": share for seat, share in enumerate(shares)}}
+        for card, shares in analysis["believed_owners"].items()
+    ]
+    print_table("believed owners of unseen point cards", as_lines(owners))
     size, count = analysis["effective_sample_size"], len(analysis["scenarios"])
     console.print(f"effective sample size {size:.2f} of {count}; plays {analysis['card']}")
     text = json.dumps({"command": line, "seed": settings.seed, **analysis}, indent=1)
     write_whole(output.with_suffix(".json"), text.encode())
     plot_analysis(analysis, output.with_suffix(".png"))
-    return DONE
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

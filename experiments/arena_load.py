@@ -9,9 +9,8 @@ whatever else runs there: `machine_load` is the load average at the start.
 """
 
 import os
-import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from experiments.common.cli import Result, experiment
 from experiments.common.results import Workplace
-from experiments.common.settings import KeptSettings
+from experiments.common.settings import KeptSettings, at_least
 from gongzhu_jax.arena import load, load_people
 from gongzhu_jax.arena.process import ServerProcess, keep_pauses_short, serve
 from gongzhu_jax.errors import ConfigError
@@ -27,20 +26,18 @@ from gongzhu_jax.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaLoadSettings(KeptSettings):
-    tables: int
-    games: int
-    rounds: int
+    tables: int = field(metadata=at_least(1))
+    games: int = field(metadata=at_least(1))
+    rounds: int = field(metadata=at_least(1))
     player: str
-    people: int
+    people: int = field(metadata=at_least(0))
     think_seconds: float
     people_seconds: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if min(self.tables, self.games, self.rounds) < 1:
-            raise ConfigError("tables, games and rounds must be at least 1")
-        if self.people < 0 or not (self.think_seconds > 0 and self.people_seconds > 0):
-            raise ConfigError("people must not be negative; their seconds must be positive")
+        if min(self.think_seconds, self.people_seconds) <= 0:
+            raise ConfigError("the seconds of people must be positive")
 
 
 def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
@@ -52,32 +49,32 @@ def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
         serve(Path(folder) / "arena.sqlite", *options, *load.SERVER_OPTIONS) as server,
     ):
         machine_load = round(os.getloadavg()[0], 1)
-        people = measure_people(server, settings) if settings.people else None
+        people = None
+        if settings.people:
+            seconds = settings.think_seconds, settings.people_seconds
+            at_tables = load_people.People(settings.people, settings.player, *seconds)
+            people = load_people.run(server.address, at_tables)
         return {**measure(server, settings), "people": people, "machine_load": machine_load}
 
 
-def measure_people(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
-    people = load_people.People(
-        settings.people, settings.player, settings.think_seconds, settings.people_seconds
-    )
-    return load_people.run(server.address, people)
-
-
 def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any]:
+    """Random bots, round after round; what is finished counts if they are interrupted."""
+
+    def megabytes() -> float:
+        return round(server.resident_bytes() / 2**20, 1)
+
     keep_pauses_short()  # those of the bots would be counted as the server's
-    at_start = _megabytes(server)
+    at_start = megabytes()
     rounds: list[dict[str, Any]] = []
     loads: list[load.Load] = []
-    interrupted = False
     try:
         for number in range(settings.rounds):
             seed = f"{settings.seed} {number}"
             loads.append(load.run(server.address, settings.tables, settings.games, seed))
-            rounds.append({**loads[-1].summary(), "memory_mb": _megabytes(server)})
+            rounds.append({**loads[-1].summary(), "memory_mb": megabytes()})
     except KeyboardInterrupt:
         if not rounds:
             raise
-        interrupted = True
     every = load.Load(
         games=sum(load.games for load in loads),
         wrong=sum(load.wrong for load in loads),
@@ -88,15 +85,11 @@ def measure(server: ServerProcess, settings: ArenaLoadSettings) -> dict[str, Any
         **every.summary(),
         "memory_at_start_mb": at_start,
         "rounds": rounds,
-        "interrupted": interrupted,
+        "interrupted": len(rounds) < settings.rounds,
     }
-
-
-def _megabytes(server: ServerProcess) -> float:
-    return round(server.resident_bytes() / 2**20, 1)
 
 
 main = experiment("arena_load", ArenaLoadSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

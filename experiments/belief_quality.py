@@ -17,10 +17,8 @@ learned: of all pairs of unseen card and opponent, by tenths of the probability 
 the sum stated, and how many were true.
 """
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -29,12 +27,11 @@ import numpy as np
 
 from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_belief
 from experiments.common.positions import final_states
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
-from experiments.report.belief import plot_belief
-from gongzhu_jax.errors import ConfigError
+from experiments.common.settings import PlaySettings, at_least
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, unseen_mask, view
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
@@ -65,99 +62,77 @@ BINS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class BeliefSettings(PlaySettings):
-    players: list[str]
+    players: list[str] = field(metadata=at_least(1))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
     belief: str | None
-    scenarios: int
-    scenarios_of_opponent_model: int
+    scenarios: int = field(metadata=at_least(2))
+    scenarios_of_opponent_model: int = field(metadata=at_least(2))
     iec: list[float]
     bayes: list[float]
     opponent_model: str | None
     belief_powers: list[float]
     rule_powers: list[float]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if min(self.scenarios, self.scenarios_of_opponent_model) < 2:
-            raise ConfigError("scenarios must be at least 2")
-        if not self.players:
-            raise ConfigError("players must name at least one player")
-
 
 LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
 """(views [G], holders [G, N, 52]) -> log weights [G, N] by name of the weighting"""
 
 
-@dataclass(frozen=True)
-class Weighting:
-    """A weighting of deals by slices, to be measured."""
-
-    rule: str  # "iec" or "bayes"
-    slices: str
-    beta: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.rule} {self.beta:g}, {self.slices}"
-
-    @property
-    def config(self) -> WeightConfig:
-        return WeightConfig(rule=self.rule, slices=self.slices, beta=self.beta)
+def asked_weightings(settings: BeliefSettings) -> dict[str, WeightConfig]:
+    """IEC and Bayes of the settings by name."""
+    asked = [("iec", part, beta) for part in ("important", "every") for beta in settings.iec]
+    asked += [("bayes", "every", beta) for beta in settings.bayes]
+    return {
+        f"{rule} {beta:g}, {slices}": WeightConfig(rule=rule, slices=slices, beta=beta)
+        for rule, slices, beta in asked
+    }
 
 
-def weigh_all(checkpoint: str | None, weightings: Sequence[Weighting]) -> LogsFn:
+def weigh_all(checkpoint: str | None, weightings: Mapping[str, WeightConfig]) -> LogsFn:
     """All weightings share what the network says of each slice."""
     config, params = load_weights(checkpoint)
     network = make_network(config)
 
     def logs_of(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
-        counts = [jax.vmap(counted_slices, (0, None))(views, each.config) for each in weightings]
+        count = jax.vmap(counted_slices, (0, None))
+        counts = [(each, count(views, each)) for each in weightings.values()]
 
         def factor(logits, before, card, decision, stage):
             return jnp.stack(
                 [
-                    slice_log_factor(logits, before, card, each.beta, each.config)
+                    slice_log_factor(logits, before, card, each.beta, each)
                     * counted[decision, stage].astype(jnp.float32)
-                    for each, counted in zip(weightings, counts, strict=True)
+                    for each, counted in counts
                 ]
             )
 
-        every = jax.vmap(counted_slices, (0, None))(views, WeightConfig(slices="every"))
-        shape = (len(weightings),)
+        every, shape = count(views, WeightConfig(slices="every")), (len(counts),)
         logs, _, _ = sum_slices(
             params, views, holder, every, factor, network, WeightConfig(), shape=shape
         )
-        return {each.name: logs[..., i] for i, each in enumerate(weightings)}
+        return {name: logs[..., i] for i, name in enumerate(weightings)}
 
-    return logs_of
-
-
-def by_network(settings: BeliefSettings) -> LogsFn:
-    """IEC and Bayes of the settings."""
-    slices = ("important", "every")
-    asked = [Weighting("iec", part, beta) for part in slices for beta in settings.iec]
-    asked += [Weighting("bayes", "every", beta) for beta in settings.bayes]
-    return weigh_all(settings.checkpoint, asked) if asked else lambda views, holder: {}
-
-
-def by_opponent_model(settings: BeliefSettings) -> Callable[[PublicView, jax.Array], jax.Array]:
-    """(views [G], holders [G, N, 52]) -> log likelihoods [G, N]"""
-    config, params = load_weights(settings.opponent_model, OPPONENT_MODEL_KIND)
-    return lambda views, holder: log_likelihood(params, views, holder, config)
-
-
-def belief_odds(settings: BeliefSettings) -> Callable[[PublicView], jax.Array]:
-    """views [G] -> log odds [G, 52, 3]"""
-    config, params = load_weights(settings.belief, BELIEF_KIND)
-    return lambda views: log_odds(params, views, config)
+    return logs_of if weightings else lambda views, holder: {}
 
 
 def measure(settings: BeliefSettings, player: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Figures of one player by stage and weighting, and calibration by weighting."""
-    parts = by_network(settings), by_opponent_model(settings), belief_odds(settings)
+    by_network = weigh_all(settings.checkpoint, asked_weightings(settings))
+    model_config, model = load_weights(settings.opponent_model, OPPONENT_MODEL_KIND)
+    belief_config, belief = load_weights(settings.belief, BELIEF_KIND)
     finals = final_states(make_labelled(player, settings.options), settings)
-    compiled = jax.jit(lambda key, states: _at_stage(key, states, settings, *parts))
+
+    @jax.jit
+    def compiled(key, states):
+        def by_model(views, holder):
+            return log_likelihood(model, views, holder, model_config)
+
+        def odds_of(views):
+            return log_odds(belief, views, belief_config)
+
+        return _at_stage(key, states, settings, by_network, by_model, odds_of)
+
     by_trick = []
     with progress(f"tricks of {player}") as advance:
         for trick in range(12):
@@ -168,24 +143,16 @@ def measure(settings: BeliefSettings, player: str) -> tuple[dict[str, Any], dict
             advance(trick + 1, 12)
     stacked: Any = jax.tree.map(lambda *parts: np.stack(parts), *by_trick)  # [trick, ...]
     figures, bins = stacked
-    figures = {UNIFORM: figures[UNIFORM], **figures}  # first in the tables
-    stages = {
-        part: {name: stage_figures(values[first:last]) for name, values in figures.items()}
-        for part, (first, last) in PARTS.items()
-    }
+    stages: dict[str, Any] = {part: {} for part in PARTS}
+    for part, (first, last) in PARTS.items():
+        for name, values in {UNIFORM: figures[UNIFORM], **figures}.items():  # first in the tables
+            owners, deal, share = values[first:last].mean(axis=0)  # [game] each
+            stages[part][name] = {
+                **in_blocks({"deal": deal, "count": np.ones(len(deal))}),
+                "owners": round(float(owners.mean()), 6),
+                "share": round(float(share.mean()), 6),
+            }
     return stages, {name: by.sum(axis=0).tolist() for name, by in bins.items()}
-
-
-def stage_figures(values: np.ndarray) -> dict[str, Any]:
-    """Of one weighting at one stage, from [trick, 3, game]."""
-    owners, deal, share = values.mean(axis=0)  # [game] each
-    blocks = in_blocks({"count": np.ones(len(deal)), "deal": deal})
-    return {
-        "deal": blocks["deal"],
-        "count": blocks["count"],
-        "owners": round(float(owners.mean()), 6),
-        "share": round(float(share.mean()), 6),
-    }
 
 
 class Drawn(NamedTuple):
@@ -222,13 +189,13 @@ def _at_stage(key, states: env.GameState, settings: BeliefSettings, by_network, 
     unseen = jax.vmap(unseen_mask)(views)
     true = jax.vmap(opponents)(views, states.holder)
     logs = by_network(views, drawn.holder)
+    by_bayes = {name: log for name, log in logs.items() if name.startswith("bayes")}
+    logs[UNIFORM] = jnp.zeros_like(drawn.log_belief)
     for power in settings.belief_powers:
-        times = {k: v for k, v in logs.items() if k.startswith("bayes")}
-        for name, by_bayes in times.items():
-            joint = by_bayes + power * drawn.log_belief
-            logs[f"{BELIEF}-{name}{_note(power)}"] = joint
+        for name, log in by_bayes.items():
+            logs[f"{BELIEF}-{name}{_note(power)}"] = log + power * drawn.log_belief
     figures, bins = {}, {}
-    for name, log in {UNIFORM: jnp.zeros_like(drawn.log_belief), **logs}.items():
+    for name, log in logs.items():
         figures[name], _ = weigh_draws(views, states, drawn, log)
     more = draw_both(key, views, numbers, states.holder, settings.scenarios_of_opponent_model)
     log_likelihoods = by_model(views, more.holder)
@@ -265,10 +232,14 @@ def weigh_draws(views, states, drawn: Drawn, logs: jax.Array) -> tuple[jax.Array
     log_weight = logs[:, :-1] + drawn.log_rare
     count = log_weight.shape[1]
     log_sum = jax.nn.logsumexp(log_weight, axis=1) - jnp.log(count)
-    unseen = jnp.sum(jax.vmap(unseen_mask)(views), axis=1).astype(jnp.float32)
+    hidden = jax.vmap(unseen_mask)(views)
+    unseen = jnp.sum(hidden, axis=1).astype(jnp.float32)
     believed = jax.vmap(believed_holders)(drawn.holder[:, :-1], normalise(log_weight))
-    floor = 0.5 / count  # no deal had it: less than one of them
-    owners = jax.vmap(_true_holders, (0, 0, 0, None))(views, believed, states, floor)
+    truth = states.holder[..., None] == np.arange(4, dtype=np.int8)[None, None]
+    probability = jnp.sum(jnp.where(truth, believed, 0.0), axis=2)
+    # A holder that no deal had is less likely than one of them.
+    log = jnp.log(jnp.maximum(probability, 0.5 / count))
+    owners = jnp.sum(jnp.where(hidden, log, 0.0), axis=1) / unseen
     half = count // 2  # those drawn uniformly
     share = effective_sample_size(normalise(logs[:, :half])) / half
     others = jax.vmap(opponent_seats)(views.seat).astype(jnp.int32)
@@ -279,16 +250,6 @@ def weigh_draws(views, states, drawn: Drawn, logs: jax.Array) -> tuple[jax.Array
 def _is(opponent: jax.Array) -> jax.Array:
     """[G, 52, 3] whether each opponent is the one."""
     return opponent[..., None] == np.arange(3, dtype=np.int8)[None, None]
-
-
-def _true_holders(view, believed, state, floor) -> jax.Array:
-    """Mean log probability of the true holders of the unseen cards."""
-    unseen = unseen_mask(view)
-    truth = state.holder[:, None] == np.arange(4, dtype=np.int8)[None]
-    probability = jnp.sum(jnp.where(truth, believed, 0.0), axis=1)
-    log = jnp.log(jnp.maximum(probability, floor))
-    count = jnp.maximum(jnp.sum(unseen), 1).astype(jnp.float32)
-    return jnp.sum(jnp.where(unseen, log, 0.0)) / count
 
 
 def _bins(shares, true, unseen) -> jax.Array:
@@ -311,11 +272,7 @@ def run(settings: BeliefSettings, work: Workplace) -> Result:
     }
 
 
-def draw(result: Result, folder: Path) -> None:
-    plot_belief(result, folder / "belief_quality.png")
-
-
-main = experiment("belief_quality", BeliefSettings, run, draw)
+main = experiment("belief_quality", BeliefSettings, run, plot_belief)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

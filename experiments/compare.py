@@ -4,26 +4,25 @@
     python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
 configs/rows has the comparisons that are published: techniques, weightings, inputs, strength,
-oracle_gap and openspiel. Each match is one record (docs/results.md), so what was played before is
-not played again. The result has `rows` by name, each a summary of a record with the commits that
-played it, and `differences` of two rows on the deals that both played.
+parts, oracle_gap and openspiel. Each match is one record (docs/results.md), so what was played
+before is not played again. The result has `rows` by name, each a summary of a record with the
+commits that played it, and `differences` of two rows on the deals that both played.
 """
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.common.cli import Result, experiment
+from experiments.common.cli import Result, compose, experiment, to_settings
 from experiments.common.plots import plot_points
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
-from experiments.report.sections import PICTURES
+from experiments.report.sections import TEXTS
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
-from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
+from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import Player, all_seeing
 from gongzhu_jax.players.labels import check_labels, make_labelled, player_name
@@ -61,16 +60,6 @@ class CompareSettings(PlaySettings):
         return [label for pair in self.matches.values() for label in pair]
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """One match of a comparison."""
-
-    name: str
-    player: Player
-    opponent: Player
-    deals: int
-
-
 def make_player(label: str, settings: CompareSettings) -> Player:
     if player_name(label) != SEES_ALL:
         return make_labelled(label, settings.players, {"checkpoint": settings.checkpoint})
@@ -80,30 +69,37 @@ def make_player(label: str, settings: CompareSettings) -> Player:
 
 
 def play_all(
-    pairings: Sequence[Pairing], settings: PlaySettings, recorder: Recorder
+    matches: Mapping[str, tuple[Player, Player]],
+    settings: PlaySettings,
+    work: Workplace,
+    deals_of: Mapping[str, int] | None = None,
 ) -> dict[str, MatchRecord]:
     """Plays all matches on the deals of the settings, or takes them from the records.
 
-    Ctrl-C keeps what is finished, and the finished deals of the match that it stops.
+    Ctrl-C keeps what is finished, and the finished deals of the match that it stops. `deals_of` has
+    the matches on fewer deals than the others.
     """
     records: dict[str, MatchRecord] = {}
     try:
         with progress("matches") as advance:
-            for pairing in pairings:
-                advance(len(records), len(pairings))
-                with progress(pairing.name) as on_progress:
-                    records[pairing.name] = recorder.play(
-                        pairing.name,
-                        pairing.player,
-                        pairing.opponent,
-                        settings.choose_deals(pairing.deals),
-                        on_progress=on_progress,
-                        **settings.seating_options(pairing.deals),
+            for name, players in matches.items():
+                advance(len(records), len(matches))
+                count = (deals_of or {}).get(name, settings.deals)
+                chosen, options = settings.choose_deals(count), settings.seating_options(count)
+                with progress(name) as on_progress:
+                    records[name] = work.recorder.play(
+                        name, *players, chosen, on_progress=on_progress, **options
                     )
     except KeyboardInterrupt:
-        done = f"{len(records)} of {len(pairings)} matches are finished and kept"
+        done = f"{len(records)} of {len(matches)} matches are finished and kept"
         raise KeyboardInterrupt(done) from None
     return records
+
+
+def as_rows(records: Mapping[str, MatchRecord]) -> Result:
+    """Records as a result has them; there need be no differences."""
+    rows = {name: record.summary() for name, record in records.items()}
+    return {"rows": rows, "differences": {}}
 
 
 def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dict[str, Any]:
@@ -113,29 +109,32 @@ def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dic
     return paired_difference(first, second).summary()
 
 
-def run(settings: CompareSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+def run(settings: CompareSettings, work: Workplace) -> Result:
     players = {label: make_player(label, settings) for label in dict.fromkeys(settings.labels)}
-    pairings = [
-        Pairing(name, players[one], players[other], settings.deals_of.get(name, settings.deals))
-        for name, (one, other) in settings.matches.items()
-    ]
-    records = play_all(pairings, settings, recorder or work.recorder())
-    return {
-        "name": settings.name,
-        "rows": {name: record.summary() for name, record in records.items()},
-        "differences": {
-            f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences
-        },
-    }
+    matches = {name: (players[one], players[two]) for name, (one, two) in settings.matches.items()}
+    records = play_all(matches, settings, work, settings.deals_of)
+    differences = {f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences}
+    return {"name": settings.name, **as_rows(records), "differences": differences}
+
+
+def run_other(
+    name: str, chosen: Mapping[str, Any], settings: PlaySettings, work: Workplace
+) -> Result:
+    """A comparison of another experiment: its players, matches and differences, on the deals of its
+    settings."""
+    play = {key: getattr(settings, key) for key in ("set", "deals", "seed", "batch", "chunk")}
+    config = compose("compare", ())
+    config.merge_with({**play, "name": name, **chosen})
+    return run(to_settings(config, CompareSettings), work)
 
 
 def draw(result: Result, folder: Path) -> None:
     """Comparisons whose section has a picture get one."""
-    for file, caption in PICTURES.get(result["name"], {}).items():
+    for file, caption in TEXTS.get(result["name"], {}).get("pictures", {}).items():
         plot_points(result["rows"], caption, folder / file)
 
 
 main = experiment("compare", CompareSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

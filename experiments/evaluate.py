@@ -7,18 +7,15 @@ The match becomes a record; with `records` all games are written to a file, and 
 for it even if it is on record. The result has one row, what the record says of the match.
 """
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.common.cli import Result, experiment
-from experiments.common.progress import progress
+from experiments.common.positions import games_between
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings, check_file
-from experiments.compare import Pairing, play_all
+from experiments.compare import as_rows, play_all
 from gongzhu_jax import players, records
-from gongzhu_jax.evaluation import play_match
-from gongzhu_jax.evaluation.match_records import Recorder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +23,8 @@ class EvaluateSettings(PlaySettings):
     player: str  # a player by name, or module:function for your own
     opponent: str  # the same for the other team
     player_options: dict[str, Any] = field(default_factory=dict)
-    opponent_options: dict[str, Any] = field(
-        default_factory=dict
-    )  # options of the opponent, as player_options
+    # options of the opponent, as player_options
+    opponent_options: dict[str, Any] = field(default_factory=dict)
     records: str | None
 
     def __post_init__(self) -> None:
@@ -36,29 +32,17 @@ class EvaluateSettings(PlaySettings):
         check_file(self.records, "records", (".jsonl", ".gz"))
 
 
-def run(settings: EvaluateSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+def run(settings: EvaluateSettings, work: Workplace) -> Result:
     player = players.make(settings.player, **settings.player_options)
     opponent = players.make(settings.opponent, **settings.opponent_options)
     title = f"{player.name} over {opponent.name}"
     if settings.records is not None:
-        deals = settings.choose_deals().deals
-        with progress("games for the file") as on_progress:
-            match = play_match(
-                player,
-                opponent,
-                deals,
-                keep_states=True,
-                on_progress=on_progress,
-                **settings.seating_options(),
-            )
-        records.write(settings.records, match.seating.records())
-    pairing = Pairing(title, player, opponent, settings.deals)
-    record = play_all([pairing], settings, recorder or work.recorder())[title]
-    name = f"match-{player.name}-{opponent.name}"
-    return {"name": name, "rows": {title: record.summary()}, "differences": {}}
+        records.write(settings.records, games_between(player, opponent, settings).records())
+    played = play_all({title: (player, opponent)}, settings, work)
+    return {"name": f"match-{player.name}-{opponent.name}", **as_rows(played)}
 
 
 main = experiment("evaluate", EvaluateSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -9,11 +9,10 @@ the weights that the run started from, if there were any: their games and hours 
 """
 
 import hashlib
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.tracking import LOG_NAME, read_log
 from gongzhu_jax import opponents  # noqa: F401
 from gongzhu_jax.checkpoint import Checkpoints
@@ -44,35 +43,29 @@ class ExportSettings:
 
 def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> None:
     """Writes a weights file of one checkpoint of a run."""
-    series, epoch = checkpoint.parent.name, int(checkpoint.name)
+    epoch = int(checkpoint.name)
     network, params = weights.load_weights(checkpoint, KINDS[kind])
     run = Checkpoints(checkpoint.parent.parent)
-    header = run.about(series, epoch)
+    header = run.about(checkpoint.parent.name, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
     about = {
-        "command": header["command"],
-        "commit": header["commit"],
-        "config": header["config"],
+        **{name: header[name] for name in ("command", "commit", "config")},
         "epoch": epoch,
         "games": rows[-1]["games"],
         "hours": rows[-1]["seconds"] / 3600,
         "export": line,
+        **({"start": header["start"]} if "start" in header else {}),
     }
-    if "start" in header:
-        about["start"] = header["start"]
     weights.save_weights(output, network, params, about, dtype, KINDS[kind])
-    size = output.stat().st_size / 1e6
-    print(
-        f"{output.name}: {size:.2f} MB, SHA-256 {hashlib.sha256(output.read_bytes()).hexdigest()}"
-    )
+    size, digest = output.stat().st_size / 1e6, hashlib.sha256(output.read_bytes()).hexdigest()
+    print(f"{output.name}: {size:.2f} MB, SHA-256 {digest}")
 
 
 @command("export_weights", ExportSettings)
-def main(settings: ExportSettings, line: str) -> int:
+def main(settings: ExportSettings, line: str) -> None:
     output = KINDS[settings.kind].shipped if settings.output is None else Path(settings.output)
     export(Path(settings.checkpoint), settings.kind, output, settings.dtype, line)
-    return DONE
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

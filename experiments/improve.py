@@ -16,7 +16,6 @@ does; a stage whose weights file is written is finished. So the same command goe
 stopped, and more rounds can be asked for later.
 """
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,16 +24,12 @@ from typing import Any
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments import compare, train_belief, train_critic, train_distilled, train_opponent_model
-from experiments.common.cli import Result, compose, experiment, to_settings
+from experiments.common.cli import SETTINGS, Result, compose, experiment, to_settings
 from experiments.common.mixture import MixtureSettings
 from experiments.common.progress import note
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings, check_run_folder
+from experiments.common.settings import PlaySettings, at_least, check_run_folder
 from experiments.export_weights import export
-from experiments.train_belief import TrainBeliefSettings
-from experiments.train_critic import TrainCriticSettings
-from experiments.train_distilled import TrainDistilledSettings
-from experiments.train_opponent_model import TrainOpponentModelSettings
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import weights
 
@@ -44,7 +39,6 @@ class Stage:
     """How one network is trained."""
 
     command: str
-    settings: type[MixtureSettings]
     train: Callable[[Any, str], None]
     kind: str  # of network, as weights files name it
     shipped: Path | None  # weights of round 0, if there are any
@@ -53,21 +47,21 @@ class Stage:
         """The settings of the command with these changes."""
         config = compose(self.command, ())
         config.merge_with(changes)
-        return to_settings(config, self.settings)
+        return to_settings(config, SETTINGS[self.command])
 
 
-def _stage(module: Any, settings: type[MixtureSettings], kind: str, name: str = "") -> Stage:
+def _stage(module: Any, kind: str, name: str = "") -> Stage:
     network = weights.KINDS[kind]
     path = network.named.get(name, network.shipped)
     command = module.__name__.rpartition(".")[2]
-    return Stage(command, settings, module.train, kind, path if path.is_file() else None)
+    return Stage(command, module.train, kind, path if path.is_file() else None)
 
 
 STAGES: Mapping[str, Stage] = {
-    "critic": _stage(train_critic, TrainCriticSettings, "policy_value", weights.CRITIC),
-    "distilled": _stage(train_distilled, TrainDistilledSettings, "distilled_policy"),
-    "belief": _stage(train_belief, TrainBeliefSettings, "belief"),
-    "opponent_model": _stage(train_opponent_model, TrainOpponentModelSettings, "opponent_model"),
+    "critic": _stage(train_critic, "policy_value", weights.CRITIC),
+    "distilled": _stage(train_distilled, "distilled_policy"),
+    "belief": _stage(train_belief, "belief"),
+    "opponent_model": _stage(train_opponent_model, "opponent_model"),
 }
 
 Weights = Mapping[str, str | None]
@@ -77,14 +71,12 @@ Weights = Mapping[str, str | None]
 @dataclass(frozen=True, kw_only=True)
 class ImproveSettings(PlaySettings):
     directory: str
-    rounds: int
+    rounds: int = field(metadata=at_least(1))
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_run_folder(self.directory)
-        if self.rounds < 1:
-            raise ConfigError("rounds must be at least 1")
         for name in self.stages:
             if name not in STAGES:
                 raise ConfigError(f"unknown stage {name!r}; there are {', '.join(STAGES)}")
@@ -149,21 +141,9 @@ def play_round(settings: ImproveSettings, number: int, work: Workplace) -> Resul
     new, last = f"round {number}", f"round {number - 1}"
     players = {f"scrofa-strong@{n}": networks(settings, n) for n in (number - 1, number)}
     one, other = f"scrofa-strong@{number}", f"scrofa-strong@{number - 1}"
-    config = compose("compare", ())
-    config.merge_with(
-        {
-            "name": "improve",
-            "players": players,
-            "matches": {
-                last: [other, "greed"],
-                new: [one, "greed"],
-                f"{new} over {last}": [one, other],
-            },
-            "differences": [[new, last]],
-            **{key: getattr(settings, key) for key in ("set", "deals", "seed", "batch", "chunk")},
-        }
-    )
-    return compare.run(to_settings(config, compare.CompareSettings), work)
+    matches = {last: [other, "greed"], new: [one, "greed"], f"{new} over {last}": [one, other]}
+    chosen = {"players": players, "matches": matches, "differences": [[new, last]]}
+    return compare.run_other("improve", chosen, settings, work)
 
 
 def networks(settings: ImproveSettings, number: int) -> dict[str, str]:
@@ -188,4 +168,4 @@ def run(settings: ImproveSettings, work: Workplace) -> Result:
 main = experiment("improve", ImproveSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

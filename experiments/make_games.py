@@ -5,7 +5,6 @@ Games of a mixture of players at random deals, in shards of columns that NumPy r
 more games if it is asked for more. Read them: `open_dataset("runs/games").batches(256)`.
 """
 
-import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.progress import note, progress
 from experiments.common.provenance import commit
 from experiments.common.settings import check_run_folder
@@ -77,7 +76,7 @@ def columns_of(games: MixtureGames) -> datasets.Columns:
 
 
 @command("make_games", MakeGamesSettings)
-def main(settings: MakeGamesSettings, line: str) -> int:
+def main(settings: MakeGamesSettings, line: str) -> None:
     folder = Path(settings.directory)
     folder.mkdir(parents=True, exist_ok=True)
     players = [make_labelled(label, settings.options) for label in settings.shares]
@@ -108,8 +107,7 @@ def main(settings: MakeGamesSettings, line: str) -> int:
                 datasets.write_shard(path, columns_of(games))
             advance(number + 1, shards)
     note(f"{settings.games} games in {folder}")
-    return DONE
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -11,11 +11,9 @@ published one; deals that are on record are the first to be played, so that on t
 matches must be equal deal by deal.
 """
 
-import inspect
 import os
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +22,14 @@ from typing import Any
 import jax
 from omegaconf.errors import OmegaConfBaseException
 
-from experiments.common.cli import DONE, Result, command, compose, to_settings
+from experiments.common.cli import (
+    EXPERIMENTS,
+    SETTINGS,
+    Experiment,
+    command,
+    compose,
+    to_settings,
+)
 from experiments.common.progress import in_words, note, progress
 from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, RECORDS, Workplace, read_result
@@ -32,10 +37,11 @@ from experiments.common.settings import KeptSettings
 from experiments.paper.training_curve import SHIPPED, games_of
 from experiments.report.docs import rewrite_pages
 from experiments.report.page import write_report
-from experiments.report.verify import stores
+from experiments.report.verify import Verification
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
+from gongzhu_jax.evaluation.match_records import MatchStore
 from gongzhu_jax.network.weights import load_weights
 
 STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -47,6 +53,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "inputs": ("compare", ("rows=inputs",)),
     "training_curve": ("paper/training_curve", ()),
     "weightings": ("compare", ("rows=weightings",)),
+    "parts": ("compare", ("rows=parts",)),
     "oracle_gap": ("compare", ("rows=oracle_gap",)),
     "card_values": ("paper/card_values", ()),
     "card_statistics": ("paper/card_statistics", ()),
@@ -91,8 +98,7 @@ class Step:
 
     name: str
     settings: KeptSettings
-    run: Callable[..., Result]
-    draw: Callable[[Result, Path], None] | None
+    experiment: Experiment
 
     def identity(self, weights: str, source: str) -> str:
         """A digest of all that decides a result that is not a list of match records."""
@@ -104,25 +110,23 @@ class Step:
 def make_step(name: str, settings: ReproduceSettings) -> Step:
     """The experiment of that name, as `settings` want it."""
     config, arguments = STEPS[name]
-    module = import_module(f"experiments.{config.replace('/', '.')}")
-    kind = inspect.signature(module.run).parameters["settings"].annotation
-    known = {field.name for field in fields(kind)}
+    import_module(f"experiments.{config.replace('/', '.')}")  # registers it
+    known = {field.name for field in fields(SETTINGS[config])}
     changes: dict[str, Any] = {
         "publish": settings.publish,
         "allow_changes": settings.allow_changes,
         **settings.steps[name],
     }
-    if settings.checkpoint is not None and "checkpoint" in known:
-        changes["checkpoint"] = settings.checkpoint
-    elif settings.checkpoint is not None and "checkpoints" in known:
-        changes["checkpoints"] = [settings.checkpoint]
+    own = {"checkpoint": settings.checkpoint, "checkpoints": [settings.checkpoint]}
+    if settings.checkpoint is not None:
+        changes |= {key: value for key, value in own.items() if key in known}
     try:
         chosen = compose(config, arguments)
         chosen.merge_with(changes)
-        made = to_settings(chosen, kind)
+        made = to_settings(chosen, SETTINGS[config])
     except OmegaConfBaseException as error:
         raise ConfigError(f"steps.{name}: {str(error).splitlines()[0]}") from error
-    return Step(name, made, module.run, getattr(module, "draw", None))
+    return Step(name, made, EXPERIMENTS[config])
 
 
 class Clock:
@@ -149,7 +153,7 @@ class Clock:
 
 
 @command("reproduce", ReproduceSettings)
-def main(settings: ReproduceSettings, line: str) -> int:
+def main(settings: ReproduceSettings, line: str) -> None:
     games_of(settings.checkpoint or SHIPPED)  # before the work: whether it can be read
     weights = digest(load_weights(settings.checkpoint)[1])
     if settings.compilation_cache:
@@ -157,30 +161,22 @@ def main(settings: ReproduceSettings, line: str) -> int:
     steps = [make_step(name, settings) for name in settings.chosen]
     folder = PLACES.runs / "reproduce" / f"{settings.name}-{weights[:8]}"
     Workplace(line, settings.publish, settings.allow_changes).check()
+    clock = Clock({step.name: 60 * settings.minutes.get(step.name, 1.0) for step in steps})
     try:
-        run_steps(steps, settings, folder, line, weights)
+        with progress(f"reproduce, scale {settings.name}", clock.left) as advance:
+            for number, step in enumerate(steps):
+                advance(number, len(steps))
+                note(f"{number + 1}/{len(steps)} {step.name}, {in_words(clock.left())} left")
+                clock.start(step.name)
+                # A report that verifies the published records must not read them.
+                options = (settings.publish, settings.allow_changes)
+                run_step(step, Workplace(line, *options, reuse_published=False), folder, weights)
+                clock.stop()
     finally:
         if settings.publish:
             rewrite_pages()
         for path in report(settings, folder, line, weights):
             note(f"report in {os.path.relpath(path)}")
-    return DONE
-
-
-def run_steps(
-    steps: list[Step], settings: ReproduceSettings, folder: Path, line: str, weights: str
-) -> None:
-    """Runs what is not finished."""
-    clock = Clock({step.name: 60 * settings.minutes.get(step.name, 1.0) for step in steps})
-    with progress(f"reproduce, scale {settings.name}", clock.left) as advance:
-        for number, step in enumerate(steps):
-            advance(number, len(steps))
-            note(f"{number + 1}/{len(steps)} {step.name}, {in_words(clock.left())} left")
-            clock.start(step.name)
-            run_step(
-                step, Workplace(line, settings.publish, settings.allow_changes), folder, weights
-            )
-            clock.stop()
 
 
 def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
@@ -192,13 +188,10 @@ def run_step(step: Step, work: Workplace, folder: Path, weights: str) -> None:
     if kept is not None and kept["result"].get("identity") == identity:
         note(f"{step.name}: finished already, by commit {kept['commit'][:10]}")
         return
-    takes_recorder = "recorder" in inspect.signature(step.run).parameters
-    # A report that verifies the published records must not read them.
-    more = {"recorder": work.recorder(reuse_published=False)} if takes_recorder else {}
-    result = step.run(step.settings, work, **more)
+    result = step.experiment.run(step.settings, work)
     place.mkdir(parents=True, exist_ok=True)
-    if step.draw is not None:
-        step.draw(result, pictures)
+    if step.experiment.draw is not None:
+        step.experiment.draw(result, pictures)
     work.write(step.name, {**result, "identity": identity}, step.settings, path)
 
 
@@ -218,9 +211,10 @@ def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -
         "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}",
         "software": f"Python {machine['python']}, jax {machine['jax']}, {machine['devices']}",
     }
-    verification = stores(PLACES.results / RECORDS, PLACES.runs / RECORDS)
+    published, played = (MatchStore(of / RECORDS) for of in (PLACES.results, PLACES.runs))
+    verification = Verification(published, played)
     return write_report(PLACES.runs / settings.report, folder, documents, facts, verification)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,7 +7,6 @@ The result has `rows`, one for each pair ("greed over if"), the players, and eps
 1 intransitive; null for two players) with epsilon_sd from a bootstrap over deals.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -17,29 +16,22 @@ import numpy as np
 
 from experiments.common.cli import Result, experiment
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
-from experiments.compare import Pairing, play_all
-from gongzhu_jax.errors import ConfigError
+from experiments.common.settings import PlaySettings, at_least
+from experiments.compare import as_rows, play_all
 from gongzhu_jax.evaluation import intransitivity, intransitivity_sd
-from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
+from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.players.labels import check_labels, make_labelled
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoundRobinSettings(PlaySettings):
-    players: list[str]
+    players: list[str] = field(metadata=at_least(2))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     checkpoint: str | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_labels(self.players, self.options)
-        if len(self.players) < 2:
-            raise ConfigError(f"a round robin needs at least two players, not {len(self.players)}")
-
-
-def row_name(first: str, second: str) -> str:
-    return f"{first} over {second}"
 
 
 def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
@@ -49,7 +41,7 @@ def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
     deals = len(next(iter(records.values())).margins)
     margins = np.zeros((len(names), len(names), deals))
     for (i, one), (j, other) in combinations(enumerate(names), 2):
-        margins[j, i] = records[row_name(other, one)].margins
+        margins[j, i] = records[f"{other} over {one}"].margins
         margins[i, j] = -margins[j, i]
     return {
         "epsilon": float(intransitivity(margins.mean(axis=-1))),
@@ -57,24 +49,17 @@ def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
     }
 
 
-def run(settings: RoundRobinSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+def run(settings: RoundRobinSettings, work: Workplace) -> Result:
     shared = {"checkpoint": settings.checkpoint}
     made = {label: make_labelled(label, settings.options, shared) for label in settings.players}
     # Players are listed from the weakest, and the stronger one of a pair comes first.
-    pairings = [
-        Pairing(row_name(other, one), made[other], made[one], settings.deals)
-        for one, other in combinations(made, 2)
-    ]
-    records = play_all(pairings, settings, recorder or work.recorder())
-    return {
-        "rows": {name: record.summary() for name, record in records.items()},
-        "differences": {},
-        "players": settings.players,
-        **epsilon(settings.players, records),
-    }
+    pairs = [(other, one) for one, other in combinations(made, 2)]
+    matches = {f"{a} over {b}": (made[a], made[b]) for a, b in pairs}
+    records = play_all(matches, settings, work)
+    return {**as_rows(records), "players": settings.players, **epsilon(settings.players, records)}
 
 
 main = experiment("round_robin", RoundRobinSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -20,7 +20,6 @@ settings, <name>_heat.png.
 
 import copy
 import csv
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
@@ -45,11 +44,11 @@ from experiments.common.launchers import LauncherSettings, launch
 from experiments.common.plots import plot_heat, plot_lines
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
-from experiments.compare import Pairing, play_all
+from experiments.compare import play_all
 from experiments.train import TrainSettings, run_training
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import fixed_positions, json_digest, program_digest
-from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
+from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.evaluation.stats import paired_difference
 from gongzhu_jax.inference.decision import effective_sample_size
 from gongzhu_jax.players import Player, registry
@@ -160,7 +159,7 @@ def check(cells: Sequence[Cell], work: Workplace) -> None:
         seen[name] = cell
 
 
-def play_cell(cell: Cell, work: Workplace, recorder: Recorder) -> tuple[MatchRecord, float | None]:
+def play_cell(cell: Cell, work: Workplace) -> tuple[MatchRecord, float | None]:
     """The record of a cell, and the effective sample size of its scenarios if that is wanted."""
     checkpoint = cell.settings.checkpoint
     training = training_of(cell.settings, work)
@@ -169,10 +168,9 @@ def play_cell(cell: Cell, work: Workplace, recorder: Recorder) -> tuple[MatchRec
         if rows[-1]["epoch"] < training.epochs:
             raise KeyboardInterrupt  # a network that is not finished must not play
         checkpoint = training.directory
-    pairing = Pairing(cell.label, *make_players(cell.settings, checkpoint), cell.settings.deals)
-    record = play_all([pairing], cell.settings, recorder)[cell.label]
-    size = sample_size(pairing.player) if cell.settings.sample_size else None
-    return record, size
+    players = make_players(cell.settings, checkpoint)
+    record = play_all({cell.label: players}, cell.settings, work)[cell.label]
+    return record, sample_size(players[0]) if cell.settings.sample_size else None
 
 
 def sample_size(player: Player) -> float | None:
@@ -188,34 +186,30 @@ def sample_size(player: Player) -> float | None:
 def play_in_process(cell: Cell, command: str) -> None:
     """One cell in a process of a launcher; its record is its result."""
     choose_devices()
-    work = Workplace(command, cell.settings.publish, cell.settings.allow_changes)
-    play_cell(cell, work, work.recorder())
+    play_cell(cell, Workplace(command, cell.settings.publish, cell.settings.allow_changes))
 
 
-def run(settings: SweepSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+def run(settings: SweepSettings, work: Workplace) -> Result:
     cells = make_cells(settings)
     check(cells, work)
     # Processes elsewhere leave records, which the loop below then only reads.
     launch(settings.launcher, play_in_process, [(cell, work.command) for cell in cells])
-    recorder = recorder or work.recorder()
     played = []
     try:
         for cell in cells:
-            played.append(play_cell(cell, work, recorder))
+            played.append(play_cell(cell, work))
     except KeyboardInterrupt:
         done = f"{len(played)} of {len(cells)} cells are finished and kept"
         raise KeyboardInterrupt(done) from None
     first = played[0][0]
     rows = []
     for cell, (record, size) in zip(cells, played, strict=True):
-        row: dict[str, Any] = {
-            "label": cell.label,
-            "values": dict(cell.values),
-            "match": record.summary(),
-        }
+        row: dict[str, Any] = {"label": cell.label, "values": dict(cell.values)}
+        row["match"] = record.summary()
         if size is not None:
             row["effective_sample_size"] = size
-        if record is not first and _same_deals(record, first):
+        same_deals = record.identity["deals"] == first.identity["deals"]
+        if record is not first and same_deals and len(record.margins) == len(first.margins) > 1:
             over = paired_difference(record.margins, first.margins)
             row["over_first"] = {"value": over.mean, "error": over.standard_error}
         rows.append(row)
@@ -227,11 +221,6 @@ def run(settings: SweepSettings, work: Workplace, recorder: Recorder | None = No
         "keys": list(settings.swept) or ["as set"],
         "cells": rows,
     }
-
-
-def _same_deals(record: MatchRecord, other: MatchRecord) -> bool:
-    same = record.identity["deals"] == other.identity["deals"]
-    return same and len(record.margins) == len(other.margins) > 1
 
 
 def draw(result: Result, folder: Path) -> None:
@@ -262,4 +251,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("sweep", SweepSettings, run, draw, rewrite=gather_swept)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

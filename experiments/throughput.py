@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from experiments.common.cli import BAD_SETTINGS, DONE, choose_devices, guarded
+from experiments.common.cli import BAD_SETTINGS, choose_devices, guarded
 from experiments.common.progress import as_lines, note, print_table
 from experiments.common.results import Workplace
 
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None, **changes: Any) -> int:
     return guarded(lambda: _measure(subjects, PUBLISH in words, changes))
 
 
-def _measure(subjects: Sequence[str], publish: bool, changes: dict[str, Any]) -> int:
+def _measure(subjects: Sequence[str], publish: bool, changes: dict[str, Any]) -> None:
     for subject in subjects:
         line = ["python", "-m", "experiments.throughput", subject, *([PUBLISH] if publish else [])]
         work = Workplace(shlex.join(line), publish)
@@ -42,8 +42,7 @@ def _measure(subjects: Sequence[str], publish: bool, changes: dict[str, Any]) ->
         result = run(**config)
         print_table(f"throughput: {subject}", as_lines(result["rows"]))
         work.write(f"throughput_{subject}", result, config)
-    return DONE
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

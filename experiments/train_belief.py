@@ -6,10 +6,9 @@ much better than the uniform distribution it does on held-out games of a player 
 the mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.train` does.
 """
 
-import sys
 from dataclasses import dataclass, field
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.mixture import MixtureSettings, run_training
 from gongzhu_jax.opponents.card_belief import KIND, BeliefConfig
 
@@ -23,11 +22,7 @@ def train(settings: TrainBeliefSettings, line: str) -> None:
     run_training(settings, settings.network, KIND, line)
 
 
-@command("train_belief", TrainBeliefSettings)
-def main(settings: TrainBeliefSettings, line: str) -> int:
-    train(settings, line)
-    return DONE
-
+main = command("train_belief", TrainBeliefSettings)(train)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,12 +7,11 @@ its points over Mr. Greed on development deals. Stops cleanly and goes on as `ex
 does.
 """
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.mixture import MixtureSettings, run_training, so_far
 from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError
@@ -37,45 +36,43 @@ class TrainCriticSettings(MixtureSettings):
             raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
 
 
-def make_evaluate(settings: TrainCriticSettings) -> EvaluateFn:
-    """Points over Mr. Greed of the player that learns, on the development deals."""
-    deals = choose_deals("development-1", settings.evaluate_deals).deals
-    label = next(name for name in settings.player_types if name.endswith(SELF))
-    options = settings.options.get(label, {})
-    greed = players.make("greed")
+def over_greed(make: Callable[[Params], players.Player], deals: int, seed: int) -> EvaluateFn:
+    """Points over Mr. Greed of the player made of the parameters, on development deals."""
+    chosen, greed = choose_deals("development-1", deals).deals, players.make("greed")
 
     def evaluate(params: Params, epoch: int) -> Mapping[str, float]:
-        player = from_network(label.removesuffix(SELF), settings.network, params, **options)
-        result = play_match(player, greed, deals, seed=settings.training["seed"])
+        result = play_match(make(params), greed, chosen, seed=seed)
         return {"wpg": result.mean, "wpg_stderr": result.standard_error}
 
     return evaluate
 
 
 def train(settings: TrainCriticSettings, line: str) -> None:
-    _, start = load_weights(None)
+    label = next((name for name in settings.player_types if name.endswith(SELF)), SELF)
+    options = settings.options.get(label, {})
+
+    def learner(params: Params) -> players.Player:
+        return from_network(label.removesuffix(SELF), settings.network, params, **options)
+
+    deals, seed = settings.evaluate_deals, settings.training["seed"]
     run_training(
         settings,
         settings.network,
         POLICY_VALUE,
         line,
-        start_params=start,
+        start_params=load_weights(None)[1],
         kept_policy=load_weights(settings.kept_policy)[1],
-        evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
+        evaluate=over_greed(learner, deals, seed) if deals else None,
         score="wpg",
         summary=_summary,
     )
-
-
-@command("train_critic", TrainCriticSettings)
-def main(settings: TrainCriticSettings, line: str) -> int:
-    train(settings, line)
-    return DONE
 
 
 def _summary(row: Mapping[str, Any]) -> str:
     return f"{so_far(row)}  over Mr. Greed {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
 
 
+main = command("train_critic", TrainCriticSettings)(train)
+
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,7 +7,7 @@ averaged Q of every legal card, the card played and who held what. At intervals 
 `experiments.train` does.
 """
 
-import sys
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,12 +15,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.mixture import HELD_OUT_SEED, MixtureSettings, run_training, so_far
-from gongzhu_jax import players, runtime
+from experiments.train_critic import over_greed
+from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.evaluation import play_match
-from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.mixture_training import play_mixture, random_stages
 from gongzhu_jax.mixture_training.distillation import distillation_figures
 from gongzhu_jax.network.policy_value import Params
@@ -61,24 +60,18 @@ def make_evaluate(settings: TrainDistilledSettings) -> EvaluateFn:
     types = settings.player_types
     made = [make_labelled(name, settings.options) for name in types]
     seed, count = settings.training["seed"], settings.held_out_games
-    games = play_mixture(
-        *((HELD_OUT_SEED, seed), count, made, list(types.values()), runtime.games_mesh()),
-        settings.chunk,
-        record_q=True,
-    )
+    table = ((HELD_OUT_SEED, seed), count, made, list(types.values()), runtime.games_mesh())
+    games = play_mixture(*table, settings.chunk, record_q=True)
     stages = random_stages(jax.random.key(0), count, HELD_OUT_POSITIONS)
     measure = jax.jit(lambda params: distillation_figures(params, games, stages, settings.network))
-    deals = choose_deals("development-1", settings.evaluate_deals).deals
-    greed = players.make("greed")
+    player = functools.partial(distilled.from_network, settings.network)
+    points = over_greed(player, settings.evaluate_deals, seed)
 
     def evaluate(params: Params, epoch: int) -> Mapping[str, float]:
         figures = jax.device_get(measure(params))
-        player = distilled.from_network(settings.network, params)
-        match = play_match(player, greed, deals, seed=seed)
         decided = figures.decided.sum()
         return {
-            "wpg": match.mean,
-            "wpg_stderr": match.standard_error,
+            **points(params, epoch),
             "regret": float(figures.regret.sum() / decided),
             "q_error": float(np.sqrt(figures.q_error.sum() / decided)),
             "play_nll": float(figures.play_nll.sum() / decided),
@@ -101,12 +94,6 @@ def train(settings: TrainDistilledSettings, line: str) -> None:
     )
 
 
-@command("train_distilled", TrainDistilledSettings)
-def main(settings: TrainDistilledSettings, line: str) -> int:
-    train(settings, line)
-    return DONE
-
-
 def _summary(row: Mapping[str, Any]) -> str:
     return (
         f"{so_far(row)}  regret {row['regret']:.2f}  "
@@ -114,5 +101,7 @@ def _summary(row: Mapping[str, Any]) -> str:
     )
 
 
+main = command("train_distilled", TrainDistilledSettings)(train)
+
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,10 +7,9 @@ that is not in the mixture, in nats per play, without being told who is of which
 and goes on as `experiments.train` does.
 """
 
-import sys
 from dataclasses import dataclass, field
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.mixture import MixtureSettings, run_training
 from gongzhu_jax.opponents.opponent_model import KIND, OpponentModelConfig
 
@@ -24,11 +23,7 @@ def train(settings: TrainOpponentModelSettings, line: str) -> None:
     run_training(settings, settings.network, KIND, line)
 
 
-@command("train_opponent_model", TrainOpponentModelSettings)
-def main(settings: TrainOpponentModelSettings, line: str) -> int:
-    train(settings, line)
-    return DONE
-
+main = command("train_opponent_model", TrainOpponentModelSettings)(train)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

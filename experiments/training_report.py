@@ -9,12 +9,11 @@ training_curve.png. For a run of `experiments.train_belief` or `train_opponent_m
 curve of the run that this one started from comes first: games and hours are those of both.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.common.cli import DONE, command
+from experiments.common.cli import command
 from experiments.common.plots import plot_training
 from experiments.common.progress import as_lines, print_table
 from experiments.common.results import PLACES, Workplace, read_result
@@ -42,71 +41,55 @@ class ReportSettings(KeptSettings):
             raise ConfigError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
 
 
-def summarise(
-    directory: str | Path, after: dict[str, Any] | None = None, score: str = SCORES[0]
-) -> dict[str, Any]:
+def summarise(directory: Path, after: dict[str, Any] | None, score: str) -> dict[str, Any]:
     """The run in a folder, so far; `after`: what this says of the run that it started from."""
     run = Checkpoints(directory)
     epochs = run.epochs(LAST)
     if not epochs:
         raise CheckpointError(f"there is no checkpoint in {directory}")
     about = run.about(LAST, epochs[-1])
-    rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epochs[-1]]
-    _check_start(about, after, directory)
-    games, hours = (after["games"], after["hours"]) if after else (0, 0.0)
+    start = about.get("start")
+    if start is None and after is not None:
+        raise ConfigError(f"the run in {directory} started from nothing, so there is no `after`")
+    if start is not None and after is None:
+        raise ConfigError(f"the run in {directory} started from weights: name their `after`")
+    if start is not None and after is not None and start["commit"] != after["run_commit"]:
+        raise ConfigError(f"the run in {directory} did not start from the run of `after`")
+    before = after or {"games": 0, "hours": 0.0, "points": []}
+    rows = [row for row in read_log(directory / LOG_NAME) if row["epoch"] <= epochs[-1]]
     points = [
-        point | {"games": point["games"] + games, "hours": point["hours"] + hours}
+        point | {name: point[name] + before[name] for name in ("games", "hours")}
         for point in curve_points(rows, score)
     ]
     return {
         "run_command": about["command"],
         "run_commit": about["commit"],
         "run_config": about["config"],
-        "games": rows[-1]["games"] + games,
-        "hours": rows[-1]["seconds"] / 3600 + hours,
-        "points": (after["points"] if after else []) + points,
+        "games": rows[-1]["games"] + before["games"],
+        "hours": rows[-1]["seconds"] / 3600 + before["hours"],
+        "points": before["points"] + points,
         "after": {name: after[name] for name in RUN} if after else None,
     }
 
 
-def _check_start(
-    about: dict[str, Any], after: dict[str, Any] | None, directory: str | Path
-) -> None:
-    """The run of `after` must be the one whose weights this run started from."""
-    start = about.get("start")
-    if (start is None) != (after is None):
-        raise ConfigError(
-            f"the run in {directory} started from "
-            + (
-                "nothing, so there is no `after`"
-                if start is None
-                else "weights: name their `after`"
-            )
-        )
-    if start is not None and after is not None and start["commit"] != after["run_commit"]:
-        raise ConfigError(f"the run in {directory} did not start from the run of `after`")
-
-
 @command("training_report", ReportSettings)
-def main(settings: ReportSettings, line: str) -> int:
+def main(settings: ReportSettings, line: str) -> None:
     work = Workplace(line, settings.publish, settings.allow_changes)
     work.check()
-    after = None
+    directory, after = Path(settings.directory), None
     if settings.after is not None:
-        kept = read_result(work.folder / f"{settings.after}.json")
-        kept = kept or read_result(PLACES.results / f"{settings.after}.json")
-        if kept is None:
+        paths = (folder / f"{settings.after}.json" for folder in (work.folder, PLACES.results))
+        after = next((kept["result"] for path in paths if (kept := read_result(path))), None)
+        if after is None:
             raise ConfigError(f"there is no result {settings.after}.json")
-        after = kept["result"]
-    result = summarise(settings.directory, after, settings.score)
+    result = summarise(directory, after, settings.score)
     title = f"{result['games']} games in {result['hours']:.2f} hours"
     print_table(title, as_lines(result["points"]))
-    work.write(settings.name, result, settings, Path(settings.output) if settings.output else None)
+    work.write(settings.name, result, settings)
     if settings.score == SCORES[0]:
-        rows = read_log(Path(settings.directory) / LOG_NAME)
+        rows = read_log(directory / LOG_NAME)
         plot_training(result["points"], rows, work.pictures / "training_curve.png")
-    return DONE
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

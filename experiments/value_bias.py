@@ -13,7 +13,6 @@ following, and by kind of card, summed over blocks of games; and `choice`, the p
 with the best value wins over the mean of all legal cards, by what happened.
 """
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,12 +20,11 @@ import jax
 import numpy as np
 
 from experiments.common.cli import Result, experiment
+from experiments.common.plots import plot_value_bias
 from experiments.common.positions import STAGES, visit_once
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import PlaySettings
-from experiments.report.value_bias import plot_value_bias
-from gongzhu_jax.errors import ConfigError
+from experiments.common.settings import PlaySettings, at_least
 from gongzhu_jax.evaluation.deals import Deals
 from gongzhu_jax.evaluation.games import play_games
 from gongzhu_jax.game import env
@@ -43,14 +41,9 @@ BLOCKS = 32
 @dataclass(frozen=True, kw_only=True)
 class ValueBiasSettings(PlaySettings):
     player: str
-    opponents: list[str]
+    opponents: list[str] = field(metadata=at_least(1))
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
-    networks: dict[str, str | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.networks or not self.opponents:
-            raise ConfigError("networks and opponents must name at least one each")
+    networks: dict[str, str | None] = field(metadata=at_least(1))
 
 
 class Deviations(NamedTuple):
@@ -188,6 +181,5 @@ def run(settings: ValueBiasSettings, work: Workplace) -> Result:
 
 main = experiment("value_bias", ValueBiasSettings, run, plot_value_bias)
 
-
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

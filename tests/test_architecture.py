@@ -61,9 +61,9 @@ def parts_used(path: Path) -> set[str]:
 
 
 def files() -> list[Path]:
-    found = sorted(ROOT.rglob("*.py"))
-    assert len(found) > 10
-    return found
+    paths = sorted(ROOT.rglob("*.py"))
+    assert len(paths) > 10
+    return paths
 
 
 def part_of(path: Path) -> str:

@@ -41,10 +41,10 @@ def largest_file(folder: Path) -> Path:
 def test_state_comes_back_bit_for_bit(tmp_path):
     run = Checkpoints(tmp_path)
     state = save(run, 3)
-    found = run.restore(LAST, 3, "state", state)
-    assert digest(found) == digest(state)
+    restored = run.restore(LAST, 3, "state", state)
+    assert digest(restored) == digest(state)
     np.testing.assert_array_equal(
-        jax.random.key_data(found["key"]), jax.random.key_data(state["key"])
+        jax.random.key_data(restored["key"]), jax.random.key_data(state["key"])
     )
 
 

@@ -54,11 +54,11 @@ def test_write_and_read(tmp_path: Path, golden: list[records.Record], name: str)
     opener = gzip.open if name.endswith(".gz") else open
     with opener(path, "rt") as file:
         assert [json.loads(line) for line in file] == [fields_of(r) for r in golden[:20]]
-    found = records.read(path)
-    assert found == golden[:20]
-    assert found[4].source == f"{path}:5"
+    read = records.read(path)
+    assert read == golden[:20]
+    assert read[4].source == f"{path}:5"
     first = path.read_bytes()
-    records.write(path, found)
+    records.write(path, read)
     assert path.read_bytes() == first
 
 
@@ -68,8 +68,8 @@ def test_card_ids_are_read_too(golden: list[records.Record]) -> None:
 
 
 def test_replay(golden: list[records.Record]) -> None:
-    found = records.replay_records(golden[:50])
-    for replayed, game in zip(found, load("games"), strict=False):
+    replayed_games = records.replay_records(golden[:50])
+    for replayed, game in zip(replayed_games, load("games"), strict=False):
         assert replayed.winners == tuple(game["trick_winners"])
         assert replayed.scores == tuple(game["scores"])
     assert records.replay_records([]) == []
@@ -235,15 +235,15 @@ def wrong_games(record: records.Record) -> list[tuple[records.Record, str]]:
 
 def test_wrong_games(golden: list[records.Record]) -> None:
     wrong = wrong_games(golden[5])
-    found = records.check_records([golden[4], *[record for record, _ in wrong], golden[6]])
-    assert isinstance(found[0], records.Replayed)
-    assert isinstance(found[-1], records.Replayed)
-    for number, (error, (_, message)) in enumerate(zip(found[1:], wrong, strict=False), start=2):
+    checked = records.check_records([golden[4], *[record for record, _ in wrong], golden[6]])
+    assert isinstance(checked[0], records.Replayed)
+    assert isinstance(checked[-1], records.Replayed)
+    for number, (error, (_, message)) in enumerate(zip(checked[1:], wrong, strict=False), start=2):
         assert isinstance(error, RecordError)
         assert str(error).startswith(f"record {number}: play ")
         assert message in str(error)
-    assert isinstance(found[1], RecordError)
-    assert isinstance(found[1].__cause__, IllegalPlayError)
+    assert isinstance(checked[1], RecordError)
+    assert isinstance(checked[1].__cause__, IllegalPlayError)
     with pytest.raises(RecordError, match="record 1: play 1"):
         records.replay_records([wrong[0][0]])
 

@@ -3,7 +3,7 @@
     main = experiment("compare", CompareSettings, run)      # run(settings, work) -> result
 
     @command("train", TrainSettings)                        # where the result is not a table
-    def main(settings: TrainSettings, line: str) -> int: ...
+    def main(settings: TrainSettings, line: str) -> None: ...
 
 Settings come from configs/<name>.yaml and from `key=value` on the command line, and are checked
 against a frozen dataclass; `--cfg job` shows them, `--help` says what a command does. Exit codes: 0
@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import hydra
 import jax
@@ -33,7 +33,7 @@ from experiments.common.progress import note, print_table
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
 from experiments.report.docs import rewrite_pages
-from experiments.report.sections import Section, section_of
+from experiments.report.sections import section_of
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError, GongzhuError
 
@@ -42,59 +42,62 @@ MAY_PUBLISH = ("publish", "allow_changes", "batch", "chunk", "only", "compilatio
 """Beside groups, all that may be said on the command line of what is published: other settings
 must be in a committed file."""
 
-SETTINGS: dict[str, type] = {}
+SETTINGS: dict[str, Any] = {}
 """The settings of every command that has been imported, by its name."""
+EXPERIMENTS: dict[str, "Experiment"] = {}
+"""What the commands among them do that keep a result."""
 
 S = TypeVar("S")
 K = TypeVar("K", bound=KeptSettings)
 Result = dict[str, Any]
-
-
-class Command(Protocol):
-    """Takes the arguments of the command line, by default those of this process."""
-
-    def __call__(self, arguments: Sequence[str] | None = None) -> int: ...
+Command = Callable[..., int]
+"""Takes the arguments of the command line, by default those of this process; gives the exit code"""
 
 
 def command(
     name: str, settings: type[S], rewrite: Callable[[Sequence[str]], list[str]] = list
-) -> Callable[[Callable[[S, str], int]], Command]:
-    """Makes a command of a function of (settings, command line) that returns an exit code;
+) -> Callable[[Callable[[S, str], int | None]], Command]:
+    """Makes a command of a function of (settings, command line) that may return an exit code;
     `rewrite` turns arguments that people like to write into settings."""
     SETTINGS[name] = settings
     ConfigStore.instance().store(f"{name.rpartition('/')[2]}_schema", open_config(settings))
 
-    def decorate(run: Callable[[S, str], int]) -> Command:
+    def decorate(run: Callable[[S, str], int | None]) -> Command:
+        def work(given: list[str]) -> int | None:
+            words = rewrite(given)
+            flags = [word for word in words if word.startswith("-")]
+            if {"--help", "-h"} & set(flags):
+                print(sys.modules[run.__module__].__doc__)
+                print(help_text(command_options(name, settings, compose(name, []))))
+                return None
+            if flags and flags[0].partition("=")[0] == "--cfg":
+                kept = [word for word in words if word not in (*flags, "job")]
+                print(OmegaConf.to_yaml(compose(name, kept)))
+                return None
+            if flags:
+                raise ConfigError(f"unknown flag {flags[0]}; there are --help and --cfg job")
+            config = compose(name, words)
+            check_committed(words, config)
+            choose_devices()
+            shown = [word for word in given if not word.startswith("compilation_cache=")]
+            line = ["python", "-m", f"experiments.{name.replace('/', '.')}", *shown]
+            return run(to_settings(config, settings), shlex.join(line))
+
         @functools.wraps(run)
         def main(arguments: Sequence[str] | None = None) -> int:
             words = list(sys.argv[1:] if arguments is None else arguments)
-            shown = [word for word in words if not word.startswith("compilation_cache=")]
-            line = shlex.join(["python", "-m", f"experiments.{name.replace('/', '.')}", *shown])
-            return guarded(lambda: _run(run, name, settings, rewrite(words), line), settings)
+            return guarded(lambda: work(words), settings)
 
         return main
 
     return decorate
 
 
-def _run(
-    run: Callable[[Any, str], int], name: str, settings: type, words: Sequence[str], line: str
-) -> int:
-    flags = [word for word in words if word.startswith("-")]
-    if {"--help", "-h"} & set(flags):
-        print(sys.modules[run.__module__].__doc__)
-        print(help_text(command_options(name, settings, compose(name, []))))
-        return DONE
-    if flags and flags[0].partition("=")[0] == "--cfg":
-        kept = [word for word in words if word not in (*flags, "job")]
-        print(OmegaConf.to_yaml(compose(name, kept)))
-        return DONE
-    if flags:
-        raise ConfigError(f"unknown flag {flags[0]}; there are --help and --cfg job")
-    config = compose(name, words)
-    check_committed(words, config)
-    choose_devices()
-    return run(to_settings(config, settings), line)
+class Experiment(NamedTuple):
+    """From settings and a workplace to a result, and from that to pictures in a folder."""
+
+    run: Callable[[Any, Workplace], Result]
+    draw: Callable[[Result, Path], None] | None
 
 
 def experiment(
@@ -108,30 +111,26 @@ def experiment(
 
     The result has a `name` if it is not that of the command.
     """
+    EXPERIMENTS[name] = Experiment(run, draw)
 
-    def main(chosen: K, line: str) -> int:
+    def main(chosen: K, line: str) -> None:
         work = Workplace(line, chosen.publish, chosen.allow_changes)
         work.check()
         result = run(chosen, work)
         kept_as = result.get("name", name.rpartition("/")[2])
-        work.write(kept_as, result, chosen, Path(chosen.output) if chosen.output else None)
+        work.write(kept_as, result, chosen)
         if draw is not None:
             draw(result, work.pictures)
         if chosen.publish:
             rewrite_pages()
-        print_section(section_of(kept_as, result))
-        return DONE
+        section = section_of(kept_as, result)
+        for table in section.tables:
+            print_table(table.caption or section.title, table.lines)
+        for remark in section.remarks:
+            print(remark)
 
     main.__module__ = run.__module__
     return command(name, settings, rewrite)(main)
-
-
-def print_section(section: Section) -> None:
-    """A section of the report on the terminal."""
-    for table in section.tables:
-        print_table(table.caption or section.title, table.lines)
-    for line in section.remarks:
-        print(line)
 
 
 def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -> S:
@@ -146,7 +145,7 @@ def compose(name: str, arguments: Sequence[str]) -> DictConfig:
 
 def to_settings(config: DictConfig, settings: type[S]) -> S:
     for key in config:
-        if key not in _names(settings):  # Hydra takes it if it is written +key=value
+        if str(key) not in get_type_hints(settings):  # Hydra takes +key=value
             raise ConfigError(_unknown(str(key), settings))
     for key, value in flat(OmegaConf.to_container(config)):
         if isinstance(value, float) and not math.isfinite(value):
@@ -182,12 +181,12 @@ def choose_devices() -> None:
         runtime.use_cpu_cores()
 
 
-def guarded(work: Callable[[], int], settings: type | None = None) -> int:
+def guarded(work: Callable[[], int | None], settings: type | None = None) -> int:
     """Runs `work`; what is wrong from outside becomes one line and an exit code."""
     logging.getLogger("absl").setLevel(logging.CRITICAL)  # what Orbax says of damaged files
     try:
         with interrupts.remembered():
-            return work()
+            return work() or DONE
     except (GongzhuError, HydraException, OmegaConfBaseException) as error:
         note(f"error: {_explain(error, settings)}")
         return BAD_SETTINGS
@@ -203,29 +202,17 @@ def guarded(work: Callable[[], int], settings: type | None = None) -> int:
 
 
 def open_config(settings: Any) -> DictConfig:
-    """Settings, or their type, as a config that can be changed."""
-    node = OmegaConf.structured(settings)
-    _open(node)
-    return node
-
-
-def _open(node: DictConfig) -> None:
-    """Lets the command line change a node: frozen classes make read-only ones, and plain dicts
-    (the options of players) would take no new keys."""
+    """Settings, or their type, as a config that the command line can change: frozen classes make
+    read-only ones, and plain dicts (the options of players) would take no new keys."""
+    node = settings if isinstance(settings, DictConfig) else OmegaConf.structured(settings)
     OmegaConf.set_readonly(node, False)
-    types = get_type_hints(OmegaConf.get_type(node))
     for name in node:
-        if OmegaConf.is_missing(node, name) and is_dataclass(types.get(str(name))):
-            node[name] = OmegaConf.structured(types[str(name)])
         child = None if OmegaConf.is_missing(node, name) else node[name]
         if isinstance(child, DictConfig) and OmegaConf.get_type(child) is dict:
             OmegaConf.set_struct(child, False)
         elif isinstance(child, DictConfig):
-            _open(child)
-
-
-def _names(settings: Any) -> list[str]:
-    return [field.name for field in fields(settings)]
+            open_config(child)
+    return node
 
 
 def _unknown(key: str, settings: Any) -> str:
@@ -235,7 +222,8 @@ def _unknown(key: str, settings: Any) -> str:
         if not is_dataclass(inner):
             break
         settings = inner
-    return f"unknown setting {key!r}; there are {', '.join(_names(settings))}"
+    names = ", ".join(field.name for field in fields(settings))
+    return f"unknown setting {key!r}; there are {names}"
 
 
 def _explain(error: Exception, settings: type | None) -> str:

@@ -12,7 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from gongzhu_jax.console.options import Option, field_comments
 
-CONFIGS = Path(__file__).parent.parent.parent / "configs"
+CONFIGS = Path(__file__).parents[2] / "configs"
+INDENT = " " * 6
 _KEY = re.compile(r"^(?P<indent> *)(?P<key>[\w@-]+):(?P<rest>.*)$")
 
 
@@ -38,8 +39,7 @@ def help_text(options: list[Option]) -> str:
     lines = ["Settings, as key=value:"]
     for option in options:
         lines.append(f"  {option.name}={show(option.default)}")
-        if option.meaning:
-            lines.append(textwrap.indent(textwrap.fill(option.meaning, 88), " " * 6))
+        lines += textwrap.wrap(option.meaning, 94, initial_indent=INDENT, subsequent_indent=INDENT)
     return "\n".join(lines)
 
 
@@ -70,26 +70,19 @@ def _config_comments(path: Path) -> Iterator[tuple[str, str]]:
         if isinstance(entry, DictConfig):
             for group, choice in entry.items():
                 yield from _config_comments(CONFIGS / str(group).lstrip("/") / f"{choice}.yaml")
-    yield from _comments_in(text.splitlines())
-
-
-def _comments_in(lines: list[str]) -> Iterator[tuple[str, str]]:
+    lines = text.splitlines()
     parents: list[tuple[int, str]] = []  # indentation and name of the keys that we are in
     above: list[str] = []
     first = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     for line in lines[first:]:  # what is above the first key is about the file
         if line.lstrip().startswith("#"):
             above.append(line.strip().lstrip("# "))
-            continue
-        match = _KEY.match(line)
-        if match is None:
+        elif match := _KEY.match(line):
+            indent = len(match["indent"])
+            parents = [parent for parent in parents if parent[0] < indent]
+            parents.append((indent, match["key"]))
+            if meaning := match["rest"].partition(" #")[2].strip() or " ".join(above):
+                yield ".".join(parent for _, parent in parents), meaning
             above = []
-            continue
-        indent = len(match["indent"])
-        parents = [parent for parent in parents if parent[0] < indent]
-        name = ".".join([*(parent for _, parent in parents), match["key"]])
-        _, _, behind = match["rest"].partition(" #")
-        if meaning := behind.strip() or " ".join(above):
-            yield name, meaning
-        parents.append((indent, match["key"]))
-        above = []
+        else:
+            above = []

@@ -1,6 +1,6 @@
 """Pictures of results. The paper's numbers are drawn in grey and labelled as what they are."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,18 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 
 from experiments.paper.published import curve, paper_numbers
-from experiments.report.figures import Table
+from experiments.report.belief import FAMILIES, best_of, calibration_error, gain
+from experiments.report.figures import FigureTable
+from experiments.report.value_bias import mean_of_blocks
 from gongzhu_jax.game.cards import RANK_NAMES, SUIT_NAMES
 
 PAPER_GAMES = 266_240
 """Games of the paper's best run."""
+SUIT_TITLES = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
+Rows = Sequence[Mapping[str, Any]]
 
 
 @contextmanager
@@ -28,10 +33,11 @@ def drawing(path: Path, rows: int = 1, columns: int = 1, **options: Any) -> Gene
     plt.close(figure)
 
 
-def _bars(axes: Any, points: Sequence[Sequence[float | None]], label: str, **style: Any) -> None:
-    """Points (x, value, error) with error bars."""
-    x, values, errors = zip(*points, strict=True)
-    axes.errorbar(x, values, [error or 0.0 for error in errors], label=label, **style)
+def _bars(axes: Any, points: Iterable[tuple[Any, Any, Any]], label: str, **style: Any) -> None:
+    """Points (x, value, error) with error bars, if there are any."""
+    if known := [point for point in points if point[1] is not None]:
+        x, values, errors = zip(*known, strict=True)
+        axes.errorbar(x, values, [error or 0.0 for error in errors], label=label, **style)
 
 
 def _level(axes: Any, name: str, level: float) -> None:
@@ -39,69 +45,66 @@ def _level(axes: Any, name: str, level: float) -> None:
     axes.annotate(name, (0.01, level), xycoords=("axes fraction", "data"), fontsize=8, va="bottom")
 
 
-def plot_training(
-    points: Sequence[Mapping[str, float]], rows: Sequence[Mapping[str, float]], path: Path
-) -> None:
+def _curves(axes: Any, points: Rows, x: str, first: float, ours: str, theirs: str) -> None:
+    """The raw network while it trained, and the original's; the axis of `x` is logarithmic, so
+    that it begins at `first`."""
+    logs = [(max(row[x], first), row["wpg"], row["stderr"]) for row in curve()]
+    _bars(axes, logs, theirs, fmt="s-", markersize=3, color="0.65")
+    mine = [(row[x], row["wpg"], row["wpg_stderr"]) for row in points]
+    _bars(axes, mine, ours, fmt="o-", markersize=3)
+    _level(axes, "Mr. Greed", 0.0)
+    axes.set(xscale="log", xlabel=x)
+
+
+def plot_training(points: Rows, rows: Rows, path: Path) -> None:
     """WPG by games and by hours (`points`) beside the original's run, and losses (`rows`)."""
     with drawing(path, 1, 3, figsize=(15, 4.5)) as (by_games, by_hours, losses):
         for axes, x, first in ((by_games, "games", 1000.0), (by_hours, "hours", 0.01)):
-            ours = [(row[x], row["wpg"], row["wpg_stderr"]) for row in points]
-            if ours:
-                _bars(axes, ours, "ours", fmt="o-", markersize=3)
-            # The axis has no 0.
-            theirs = [(max(row[x], first), row["wpg"], row["stderr"]) for row in curve()]
-            _bars(axes, theirs, "original's logs (one GPU)", fmt="s-", markersize=3, color="0.6")
-            _level(axes, "Mr. Greed", 0.0)
+            _curves(axes, points, x, first, "ours", "original's logs (one GPU)")
             for name in ("Mr. If", "Mr. Random"):
                 _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
-            axes.set(xscale="log", xlabel=x, ylabel="raw network, points over Mr. Greed")
+            axes.set_ylabel("raw network, points over Mr. Greed")
             axes.legend(loc="lower right")
         games = [row["games"] / 1000 for row in rows]
-        losses.plot(games, [row["policy_loss"] for row in rows], color="C0", linewidth=0.6)
-        losses.set(xlabel="thousand games of the last run")
-        losses.set_ylabel("policy loss, KL", color="C0")
         right = losses.twinx()
-        right.plot(games, [row["value_loss"] for row in rows], color="C1", linewidth=0.6)
-        right.set_ylabel("value loss, points", color="C1")
+        for axes, name, what, color in (
+            (losses, "policy_loss", "policy loss, KL", "C0"),
+            (right, "value_loss", "value loss, points", "C1"),
+        ):
+            axes.plot(games, [row[name] for row in rows], color=color, linewidth=0.6)
+            axes.set_ylabel(what, color=color)
+        losses.set(xlabel="thousand games of the last run")
 
 
-def plot_curve(result: Mapping[str, Any], path: Path) -> None:
+def plot_curve(result: Mapping[str, Any], folder: Path) -> None:
     """The paper's figure: raw network and full player by games, and the classical players."""
     (full,) = paper_numbers("training_curve", "full player")
-    with drawing(path, figsize=(9, 5.5)) as axes:
-        first = min([point["games"] for point in result["curve"]] + [1000])  # the axis has no 0
-        theirs = [(max(row["games"], first), row["wpg"], row["stderr"]) for row in curve()]
-        _bars(axes, theirs, "original's logs: raw network", fmt="s-", markersize=3, color="0.7")
+    matches = result["rows"]
+    with drawing(folder / "training_curve_full.png", figsize=(9, 5.5)) as axes:
+        first = min([point["games"] for point in result["curve"]] + [1000])
+        labels = ("ours: raw network while training", "original's logs: raw network")
+        _curves(axes, result["curve"], "games", first, *labels)
         paper = [(PAPER_GAMES, full.value, full.error)]
         _bars(axes, paper, "paper: full player", fmt="D", color="0.5", capsize=3)
-        if result["curve"]:
-            ours = [(row["games"], row["wpg"], row["wpg_stderr"]) for row in result["curve"]]
-            _bars(axes, ours, "ours: raw network while training", fmt="o-", markersize=3)
         for kind, marker, color in (("raw network", "^", "C0"), ("full player", "D", "C3")):
             trained = [
-                (games, result["rows"][name]["mean"], result["rows"][name]["standard_error"])
+                (games, matches[name]["mean"], matches[name]["standard_error"])
                 for name, games in result["trained"].items()
                 if name.startswith(kind) and games
             ]
-            if trained:
-                _bars(axes, trained, f"ours: {kind}", fmt=marker, color=color, capsize=3)
-        _level(axes, "Mr. Greed", 0.0)
+            _bars(axes, trained, f"ours: {kind}", fmt=marker, color=color, capsize=3)
         for name in ("Mr. Random", "Mr. If"):
-            _level(axes, name, result["rows"][name]["mean"])
-        axes.set(xscale="log", xlabel="games of self-play", ylabel="points over Mr. Greed (WPG)")
+            _level(axes, name, matches[name]["mean"])
+        axes.set(xlabel="games of self-play", ylabel="points over Mr. Greed (WPG)")
         axes.legend(loc="lower right")
 
 
 def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: Path) -> None:
     """Points of several matches, with standard errors."""
+    means = [row["mean"] for row in rows.values()]
+    errors = [row["standard_error"] or 0.0 for row in rows.values()]
     with drawing(path, figsize=(8, 0.45 * len(rows) + 1.4)) as axes:
-        axes.barh(
-            list(rows),
-            [row["mean"] for row in rows.values()],
-            xerr=[row["standard_error"] or 0.0 for row in rows.values()],
-            color="C0",
-            ecolor="0.3",
-        )
+        axes.barh(list(rows), means, xerr=errors, color="C0", ecolor="0.3")
         axes.invert_yaxis()
         axes.axvline(0, color="0.8", linewidth=1)
         axes.set(xlabel="points (± one standard error)", title=title)
@@ -110,33 +113,26 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: Path) -
 def plot_analysis(analysis: Mapping[str, Any], path: Path) -> None:
     """Q of the candidates with error bars, and who is believed to hold the unseen point cards."""
     with drawing(path, 1, 2, figsize=(12, 4.5)) as (left, right):
-        cards = [row["card"] for row in analysis["candidates"]]
-        left.barh(
-            cards,
-            [row["q"] for row in analysis["candidates"]],
-            xerr=[row["standard_error"] for row in analysis["candidates"]],
-            color=["C0" if card == analysis["card"] else "0.7" for card in cards],
-        )
+        candidates = analysis["candidates"]
+        cards, q, errors = ([row[k] for row in candidates] for k in ("card", "q", "standard_error"))
+        colors = ["C0" if card == analysis["card"] else "0.7" for card in cards]
+        left.barh(cards, q, xerr=errors, color=colors)
         left.invert_yaxis()
         title = f"plays {analysis['card']}"
         left.set(xlabel="expected final margin of the team, points", title=title)
         owners = analysis["believed_owners"]
-        bottom = [0.0] * len(owners)
-        for seat in range(4):
-            if seat == analysis["seat"]:
-                continue
-            shares = [row[seat] for row in owners.values()]
+        bottom = np.zeros(len(owners))
+        for seat in {0, 1, 2, 3} - {analysis["seat"]}:
+            shares = np.array([row[seat] for row in owners.values()])
             right.bar(list(owners), shares, bottom=bottom, label=f"seat {seat}")
-            bottom = [a + b for a, b in zip(bottom, shares, strict=True)]
+            bottom += shares
         right.set(ylabel="probability", title="believed holders of unseen point cards", ylim=(0, 1))
         right.tick_params(axis="x", rotation=60)
         if owners:
             right.legend()
 
 
-def plot_lines(
-    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], title: str, path: Path
-) -> None:
+def plot_lines(rows: Rows, keys: Sequence[str], title: str, path: Path) -> None:
     """Points with standard errors by the first of the settings `keys`, a line for each combination
     of the others; the effective sample size, where it is known, on an axis of its own."""
     first, *others = keys
@@ -154,24 +150,22 @@ def plot_lines(
         axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
         axes.set(xlabel=first, ylabel="points (± one standard error)", title=title)
         sizes = [row.get("effective_sample_size") for row in rows]
-        if not others and None not in sizes:
+        if others:
+            axes.legend(fontsize=8)
+        elif None not in sizes:
             right = axes.twinx()
             right.plot(range(len(ticks)), sizes, "s--", color="0.5", markersize=3)
             right.set_ylabel("effective sample size of the scenarios", color="0.4")
-        if others:
-            axes.legend(fontsize=8)
 
 
-def plot_heat(
-    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], title: str, path: Path
-) -> None:
+def plot_heat(rows: Rows, keys: Sequence[str], title: str, path: Path) -> None:
     """Points by two settings."""
     across, down = (list(dict.fromkeys(row[key] for row in rows)) for key in keys)
-    cells = [[float("nan")] * len(across) for _ in down]
+    cells = np.full((len(down), len(across)), np.nan)
     with drawing(path, figsize=(1.2 * len(across) + 2.5, 0.8 * len(down) + 1.8)) as axes:
         for row in rows:
             x, y = across.index(row[keys[0]]), down.index(row[keys[1]])
-            cells[y][x] = row["mean"]
+            cells[y, x] = row["mean"]
             error = row["standard_error"]
             text = f"{row['mean']:.1f}" + (f"\n± {error:.1f}" if error is not None else "")
             axes.text(x, y, text, ha="center", va="center", fontsize=8)
@@ -182,33 +176,65 @@ def plot_heat(
         axes.figure.colorbar(image, label="points")
 
 
-SUIT_TITLES = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
-
-
-def plot_by_card(table: Table, label: str, path: Path) -> None:
+def plot_by_card(table: FigureTable, label: str, path: Path) -> None:
     """A table with one line for each card, ours beside the paper's."""
     lines = {line.label: line for line in table.rows}
     with drawing(path, 2, 2, figsize=(10, 6.5), sharex=True, sharey=True) as panels:
         for axes, suit in zip(panels.flat, SUIT_NAMES, strict=True):
-            rows = [lines[suit + rank] for rank in RANK_NAMES]
-            paper = [row.paper[0].value for row in rows]
+            rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
+            paper = [row.paper[0].value for row in rows.values()]
             axes.plot(RANK_NAMES, paper, "s-", color="0.6", label="read off the paper's figure")
-            known = [
-                (rank, row.figure)
-                for rank, row in zip(RANK_NAMES, rows, strict=True)
-                if row.figure and row.figure.value is not None
-            ]
-            axes.errorbar(
-                [rank for rank, _ in known],
-                [ours.value for _, ours in known],
-                [ours.error or 0.0 for _, ours in known],
-                fmt="o-",
-                markersize=4,
-                capsize=2,
-                color="C0",
-                label="ours (± one standard error)",
-            )
+            ours = [(rank, r.figure.value, r.figure.error) for rank, r in rows.items() if r.figure]
+            _bars(axes, ours, "ours (± one standard error)", fmt="o-", markersize=4, capsize=2)
             axes.set_title(SUIT_TITLES[suit])
             axes.grid(color="0.92")
         panels[0, 0].legend()
         panels[0, 0].figure.supylabel(label)
+
+
+def plot_belief(result: Mapping[str, Any], folder: Path) -> None:
+    """Gain of the best weightings over uniform by stage, for each player, and how often what is
+    stated is true."""
+    columns, path = len(result["stages"]) + 1, folder / "belief_quality.png"
+    with drawing(path, 1, columns, figsize=(5 * columns, 4.5), squeeze=False) as ((*places, last),):
+        for place, (player, stages) in zip(places, result["stages"].items(), strict=True):
+            for family, label in FAMILIES.items():
+                best = {stage: best_of(by, family) for stage, by in stages.items()}
+                gains = {stage: gain(stages[stage], name) for stage, name in best.items() if name}
+                points = [(stage, figure.value, figure.error) for stage, figure in gains.items()]
+                _bars(place, points, label, marker="o", markersize=3)
+            place.tick_params(axis="x", rotation=30)
+            place.axhline(0, color="0.8", linewidth=1)
+            place.set(title=f"games of {player}", ylabel="nats per unseen card over uniform")
+        places[0].legend(fontsize=7)
+        last.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+        for player, by_name in result["calibration"].items():
+            for name, bins in by_name.items():
+                used = np.array([row for row in bins if row[0]]).reshape(-1, 3)
+                label = f"{player}, {name}, error {calibration_error(np.array(bins)):.3f}"
+                stated, true = (used[:, 1:] / used[:, :1]).T
+                last.plot(stated, true, "o-", markersize=3, label=label)
+        last.set(title="calibration of what is learned", xlabel="stated", ylabel="true")
+        if result["calibration"]:
+            last.legend(fontsize=7, loc="lower right")
+
+
+def plot_value_bias(result: Mapping[str, Any], folder: Path) -> None:
+    """Mean error between the cards of one decision, by kind of card, for each network."""
+    opponents = result["opponents"]
+    path, rows = folder / "value_bias.png", len(opponents)
+    with drawing(path, rows, 2, figsize=(13, 4.2 * rows), squeeze=False) as axes:
+        for line, (opponent, measured) in zip(axes, opponents.items(), strict=True):
+            for place, prefix, what in zip(
+                line, ("lead ", "play "), ("leading", "following"), strict=True
+            ):
+                for shift, (label, of) in enumerate(measured["networks"].items()):
+                    names = [name for name in of["groups"] if name.startswith(prefix)]
+                    means = [mean_of_blocks(of["groups"][name]) for name in names]
+                    points = [(i + 0.15 * shift, f.value, f.error) for i, f in enumerate(means)]
+                    _bars(place, points, label, fmt="o")
+                    place.set_xticks(range(len(names)), [n.removeprefix(prefix) for n in names])
+                place.tick_params(axis="x", rotation=30)
+                place.axhline(0, color="0.8", linewidth=1)
+                place.set(title=f"against {opponent}, {what}", ylabel="points too high")
+            line[0].legend(fontsize=8)

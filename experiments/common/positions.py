@@ -11,7 +11,8 @@ import numpy as np
 from experiments.common.progress import progress
 from experiments.common.settings import PlaySettings
 from gongzhu_jax import players
-from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.evaluation import SeatingResult
+from gongzhu_jax.evaluation.matches import match_seating
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.inference.config import WeightConfig
@@ -46,22 +47,21 @@ def measure_games(settings: PositionSettings, make: Callable[[Network], MeasureF
     return sums_over_positions(finals, make(make_network(config)), params, settings.seed)
 
 
-def final_states(player: Player, settings: PlaySettings) -> env.GameState:
-    """The last states [games] of games on the deals of the settings; `env.rewind` gives the
-    positions before."""
-    deals = settings.choose_deals().deals
+def games_between(player: Player, opponent: Player, settings: PlaySettings) -> SeatingResult:
+    """Games of two players on the deals of the settings, with their last states."""
+    deals, options = settings.choose_deals().deals, settings.seating_options()
     with progress("games") as on_progress:
-        match = play_match(
-            player,
-            player,
-            deals,
-            keep_states=True,
-            on_progress=on_progress,
-            **settings.seating_options(),
-        )
-    if match.interrupted:
+        seating = match_seating(player, opponent, **options)
+        return seating.play(deals, keep_states=True, on_progress=on_progress)
+
+
+def final_states(player: Player, settings: PlaySettings) -> env.GameState:
+    """The last states [games] of games of a player against itself; `env.rewind` gives the positions
+    before."""
+    played = games_between(player, player, settings)
+    if played.interrupted:
         raise KeyboardInterrupt
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), match.seating.states)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), played.states)
 
 
 def sums_over_positions(

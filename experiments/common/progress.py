@@ -9,9 +9,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     Task,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -24,18 +22,12 @@ _displays: list[Progress] = []
 """The display of a command that runs others, whose bars then go into it."""
 
 
-class _LeftColumn(ProgressColumn):
+class _LeftColumn(TimeRemainingColumn):
     """The time left: of a task that knows it, what it says; else by the speed so far."""
-
-    max_refresh = 0.5
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._by_speed = TimeRemainingColumn()
 
     def render(self, task: Task) -> Text:
         known = task.fields.get("left")
-        return Text(in_words(known())) if known else self._by_speed.render(task)
+        return Text(in_words(known())) if known else super().render(task)
 
 
 def in_words(seconds: float) -> str:
@@ -55,16 +47,10 @@ def progress(description: str, left: Callable[[], float] | None = None) -> Gener
     better than the speed so far. Bars of work within this work stand below it."""
     outermost = not _displays
     if outermost:
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            _LeftColumn(),
-        )
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        console = Console(stderr=True)
         # It goes when the work is over: the results, or one line of error, stand alone.
-        _displays.append(Progress(*columns, console=Console(stderr=True), transient=True))
+        _displays.append(Progress(*columns, "left", _LeftColumn(), console=console, transient=True))
         _displays[-1].start()
     bar = _displays[-1]
     indent = "" if outermost else "  "
@@ -79,10 +65,10 @@ def progress(description: str, left: Callable[[], float] | None = None) -> Gener
 
 def print_table(title: str, lines: Sequence[Sequence[str]]) -> None:
     """Lines as a table on stdout; the first has the heads."""
-    table = Table(title=title)
     head, *rest = lines
-    for number, name in enumerate(head):
-        table.add_column(name, justify="right" if number else "left")
+    table = Table(*head, title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
     for line in rest:
         table.add_row(*line)
     Console().print(table)

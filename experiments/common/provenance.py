@@ -2,6 +2,7 @@
 
 import functools
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,19 +50,21 @@ def is_clean() -> bool:
 
 def _git(*arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        )
+        return subprocess.check_output(
+            ["git", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL, text=True
+        ).strip()
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip()
 
 
 def machine() -> dict[str, Any]:
     """What the numbers depend on."""
     devices = jax.devices()
+    listed = Path("/proc/cpuinfo")  # Linux alone has it
+    facts = listed.read_text() if listed.exists() else ""
+    model = re.search(r"^model name\s*: (.*)$", facts, re.MULTILINE)
     return {
-        "cpu": _cpu_model(),
+        "cpu": model[1].strip() if model else platform.processor() or "unknown",
         "cores": runtime.available_cores(),
         "devices": f"{len(devices)} x {devices[0].device_kind}",
         "platform": f"{platform.system()} {platform.machine()}",
@@ -69,12 +72,3 @@ def machine() -> dict[str, Any]:
         "jax": jax.__version__,
         "jaxlib": jaxlib.__version__,
     }
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else "unknown"

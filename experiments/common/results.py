@@ -1,5 +1,6 @@
 """Keeping results. Commands write to runs/; what is published goes to results/ and docs/."""
 
+import functools
 import json
 import os
 import time
@@ -11,7 +12,7 @@ from typing import Any
 from experiments.common import interrupts
 from experiments.common.progress import note
 from experiments.common.provenance import ROOT, is_clean, provenance
-from experiments.common.settings import KeptSettings, check_folder
+from experiments.common.settings import check_folder
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import Fingerprints
 from gongzhu_jax.evaluation.match_records import MatchStore, Recorder
@@ -35,9 +36,16 @@ PLACES = Places()
 class Workplace:
     """Where one command puts its results, and who it says made them."""
 
-    def __init__(self, command: str, publish: bool = False, allow_changes: bool = False):
+    def __init__(
+        self,
+        command: str,
+        publish: bool = False,
+        allow_changes: bool = False,
+        reuse_published: bool = True,
+    ):
+        """`reuse_published` is for all but a report that verifies the published records."""
         self.command, self.publish, self.allow_changes = command, publish, allow_changes
-        self.runs = PLACES.runs
+        self.runs, self.reuse_published = PLACES.runs, reuse_published
         self.provenance = provenance(command)
         self._started = time.monotonic()
 
@@ -49,14 +57,14 @@ class Workplace:
     def pictures(self) -> Path:
         return PLACES.pictures if self.publish else self.runs
 
-    def recorder(self, reuse_published: bool = True) -> Recorder:
-        """Plays matches that are not on record. What the published records say is used too, but
-        for a report that verifies them."""
+    @functools.cached_property
+    def recorder(self) -> Recorder:
+        """Plays matches that are not on record."""
         mine, published = self.runs / RECORDS, PLACES.results / RECORDS
         if self.publish:
             store = MatchStore(published, mine, only_clean=not self.allow_changes)
         else:
-            store = MatchStore(mine, *([published] if reuse_published else []))
+            store = MatchStore(mine, *([published] if self.reuse_published else []))
         fingerprints = Fingerprints(self.runs / "fingerprints.json")
         return Recorder(store, fingerprints, self.provenance, note, interrupts.received)
 
@@ -73,13 +81,10 @@ class Workplace:
             )
 
     def write(
-        self,
-        name: str,
-        result: Mapping[str, Any],
-        settings: KeptSettings | Mapping[str, Any],
-        path: Path | None = None,
-    ) -> Path:
-        """Writes a result with all that one needs to know to get it again."""
+        self, name: str, result: Mapping[str, Any], settings: Any, path: Path | None = None
+    ) -> None:
+        """Writes a result with all that one needs to know to get it again: to `path`, else where
+        its settings (a dataclass or a mapping) want it, else to the folder of all results."""
         config = dict(settings) if isinstance(settings, Mapping) else asdict(settings)
         content = {
             "name": name,
@@ -89,11 +94,10 @@ class Workplace:
             "config": config,
             "result": dict(result),
         }
-        path = self.folder / f"{name}.json" if path is None else path
+        path = path or Path(config.get("output") or self.folder / f"{name}.json")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
         note(f"kept in {os.path.relpath(path)}")
-        return path
 
 
 def read_result(path: Path) -> dict[str, Any] | None:

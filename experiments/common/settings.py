@@ -2,12 +2,19 @@
 
 import os
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sized
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deal_sets import SETS, ChosenDeals, check_set, choose_deals
 from gongzhu_jax.evaluation.seatings import SeatingOptions
+
+
+def at_least(least: float) -> dict[str, float]:
+    """For the metadata of a setting that may not be smaller, or not have fewer entries; None is
+    allowed."""
+    return {"least": least}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +28,12 @@ class KeptSettings:
 
     def __post_init__(self) -> None:
         check_file(self.output, "output", (".json",))
+        for each in fields(self):
+            value, least = getattr(self, each.name), each.metadata.get("least")
+            if least is not None and isinstance(value, Sized) and len(value) < least:
+                raise ConfigError(f"{each.name} must name at least {least}, not {len(value)}")
+            if least is not None and isinstance(value, int | float) and value < least:
+                raise ConfigError(f"{each.name} must be at least {least}, not {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,17 +43,14 @@ class PlaySettings(KeptSettings):
     set: str
     deals: int  # how many deals are played, each `rotations` times
     rotations: int
-    batch: int
-    chunk: int | None
+    batch: int = field(metadata=at_least(1))
+    chunk: int | None = field(metadata=at_least(1))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_set(self.set)
         if self.rotations not in (2, 4):
             raise ConfigError(f"rotations must be 2 or 4, not {self.rotations}")
-        for name, value in (("batch", self.batch), ("chunk", self.chunk)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}")
         if self.publish and not (self.set in SETS and SETS[self.set].is_published):
             raise ConfigError(f"publish=true needs published deals, not set={self.set}")
 
@@ -72,9 +82,8 @@ def check_folder(folder: Path, setting: str) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise ConfigError(
-            f"{setting}: cannot write to {os.path.relpath(folder)}: {error}"
-        ) from None
+        where = os.path.relpath(folder)
+        raise ConfigError(f"{setting}: cannot write to {where}: {error}") from None
 
 
 def check_run_folder(name: str) -> None:

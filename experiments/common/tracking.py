@@ -1,14 +1,13 @@
 """Logs of a run: one JSON line per epoch; TensorBoard and other loggers get the same numbers."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from tensorboardX import SummaryWriter
 
 from experiments.common.loggers import Logger
+from gongzhu_jax.files import write_whole
 
 LOG_NAME = "log.jsonl"
 
@@ -20,12 +19,12 @@ class RunLog:
     run that was killed and resumed reads as that of one that was not.
     """
 
-    def __init__(
-        self, directory: str | Path, start_epoch: int, loggers: Sequence[Logger] = ()
-    ) -> None:
-        self.path = Path(directory) / LOG_NAME
+    def __init__(self, directory: Path, start_epoch: int, loggers: Sequence[Logger] = ()) -> None:
+        self.path = directory / LOG_NAME
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _keep_until(self.path, start_epoch)
+        if self.path.exists():
+            kept = [row for row in read_log(self.path) if row["epoch"] <= start_epoch]
+            write_whole(self.path, "".join(json.dumps(row) + "\n" for row in kept).encode())
         self._file = self.path.open("a")
         self._loggers = loggers
         self._board = SummaryWriter(
@@ -35,12 +34,7 @@ class RunLog:
     def __enter__(self) -> "RunLog":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
         self._board.close()
         for logger in self._loggers:
@@ -58,34 +52,20 @@ class RunLog:
 
 def curve_points(rows: Sequence[Mapping[str, float]], score: str = "wpg") -> list[dict[str, float]]:
     """Of the epochs after which the network was measured: epoch, games, hours, score."""
+    names = ("epoch", "games", "hours", score, f"{score}_stderr")
     return [
-        {
-            "epoch": row["epoch"],
-            "games": row["games"],
-            "hours": row["seconds"] / 3600,
-            score: row[score],
-            f"{score}_stderr": row[f"{score}_stderr"],
-        }
+        {name: row["seconds"] / 3600 if name == "hours" else row[name] for name in names}
         for row in rows
         if score in row
     ]
 
 
-def read_log(path: str | Path) -> list[dict[str, float]]:
+def read_log(path: Path) -> list[dict[str, float]]:
     """The rows of a log; a last line cut short by a kill is passed over."""
     rows = []
-    for line in Path(path).read_text().splitlines():
+    for line in path.read_text().splitlines():
         try:
             rows.append(json.loads(line))
         except json.JSONDecodeError:
             break
     return rows
-
-
-def _keep_until(path: Path, epoch: int) -> None:
-    if not path.exists():
-        return
-    kept = [row for row in read_log(path) if row["epoch"] <= epoch]
-    fresh = path.with_suffix(".tmp")
-    fresh.write_text("".join(json.dumps(row) + "\n" for row in kept))
-    os.replace(fresh, path)

@@ -13,8 +13,7 @@ spread by the policy is the same for what the policy network says, which does no
 The result has `blocks`: sums over blocks of games by card, [blocks][52].
 """
 
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,8 @@ from experiments.common.positions import (
     visit_once,
 )
 from experiments.common.results import Workplace
+from experiments.common.settings import at_least
 from experiments.report.sections import card_statistics
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.network.features import encode_averaged
 from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
@@ -41,12 +40,7 @@ from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
 
 @dataclass(frozen=True, kw_only=True)
 class CardStatisticsSettings(PositionSettings):
-    beta: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.beta < 0:
-            raise ConfigError("beta must be 0 or more")
+    beta: float = field(metadata=at_least(0))
 
 
 def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
@@ -94,4 +88,4 @@ def draw(result: Result, folder: Path) -> None:
 main = experiment("paper/card_statistics", CardStatisticsSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

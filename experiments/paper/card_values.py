@@ -12,7 +12,6 @@ all hands known. Negative: a burden, better to be rid of it, as in the paper.
 The result has `blocks`: sums over blocks of games by card, [blocks][9].
 """
 
-import sys
 from typing import Any
 
 import jax
@@ -68,4 +67,4 @@ def run(settings: PositionSettings, work: Workplace) -> Result:
 main = experiment("paper/card_values", PositionSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -7,8 +7,6 @@ has `blocks` by row: sums over blocks of deals of points and their squares (coun
 without_c10), [blocks]. Matches of these players are those of `experiments.round_robin`.
 """
 
-import sys
-
 import jax
 import numpy as np
 
@@ -36,25 +34,23 @@ def run(settings: PlaySettings, work: Workplace) -> Result:
     options = settings.seating_options()
     options["rotations"] = NUM_SEATS
     played: dict[tuple[str, ...], SeatingResult] = {}
-    for seats, _ in ROWS.values():
-        if seats in played:
-            continue
+    for seats in {seats: None for seats, _ in ROWS.values()}:
         with progress(" ".join(seats)) as on_progress:
             seating = Seating(tuple(made[player] for player in seats), **options)
             played[seats] = seating.play(deals, keep_states=True, on_progress=on_progress)
         if played[seats].interrupted:
             raise KeyboardInterrupt
-    return {
-        "deals": len(deals),
-        "blocks": {name: seat_blocks(played[seats], who) for name, (seats, who) in ROWS.items()},
-    }
+    blocks = {name: seat_blocks(played[seats], who) for name, (seats, who) in ROWS.items()}
+    return {"deals": len(deals), "blocks": blocks}
 
 
 def seat_blocks(played: SeatingResult, who: str) -> dict[str, list]:
     """Sums over blocks of deals of the points of one seat in one game."""
     here = np.array(played.names) == who
+    # The points if C10 without another point card counted nothing, [deals, rotations, 4].
+    score = jax.jit(jax.vmap(jax.vmap(lambda final: env.scores(final, lone_transformer=0))))
     points = played.points[..., here].reshape(len(played.deals), -1)  # [deals, games and seats]
-    plain = points_without_c10(played)[..., here].reshape(points.shape)
+    plain = np.asarray(score(played.states))[..., here].reshape(points.shape)
     return in_blocks(
         {
             "count": np.full(len(points), points.shape[1]),
@@ -65,13 +61,7 @@ def seat_blocks(played: SeatingResult, who: str) -> dict[str, list]:
     )
 
 
-def points_without_c10(played: SeatingResult) -> np.ndarray:
-    """[n, R, 4]: the points if C10 without another point card counted nothing."""
-    score = jax.jit(jax.vmap(jax.vmap(lambda final: env.scores(final, lone_transformer=0))))
-    return np.asarray(score(played.states))
-
-
 main = experiment("paper/classical", PlaySettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

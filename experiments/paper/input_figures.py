@@ -7,7 +7,6 @@ as one-hot and as they are given, diffused over three cells. input_averaged.png:
 cards of the others known, and averaged as IEC gives them. The result has `parts` of the input.
 """
 
-import sys
 from pathlib import Path
 
 import jax
@@ -17,7 +16,7 @@ from experiments.common.cli import Result, experiment
 from experiments.common.plots import drawing
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
-from experiments.paper.worked_examples import EXAMPLES
+from experiments.paper.published import worked_positions
 from gongzhu_jax.game import make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.public_view import with_deal
@@ -25,14 +24,27 @@ from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.features import DIFFUSE, encode, encode_averaged, feature_slices
 
 EXAMPLE = "DJ cooperation"
-_SEATS = ("me", "next", "partner", "previous")
-_SLOTS = ("latest card", "the one before", "the first of three")
+PICTURES = {  # file: labels of the rows, and titles of two parts of the input
+    "input_diffuse.png": (
+        ("latest card", "the one before", "the first of three"),
+        {
+            "plain": f"one-hot: {NUM_CARDS} cells for each card of the trick",
+            "diffused": f"given to the network: {DIFFUSE} cells lit of {NUM_CARDS + 2}",
+        },
+    ),
+    "input_averaged.png": (
+        ("me", "next", "partner", "previous"),
+        {
+            "hands": "hands known: 1 for each card at its holder",
+            "averaged": "averaged: 1/3 for each unseen card at each of the others",
+        },
+    ),
+}
 
 
 def inputs(seed: int) -> dict[str, np.ndarray]:
     """The parts of the input that the figures show."""
-    given = EXAMPLES[EXAMPLE]
-    view = make_view(given["seat"], given["hand"], given["leader"], given["plays"])
+    view = make_view(**worked_positions()[EXAMPLE])
     state = with_deal(view, sample(jax.random.key(seed), view, 1)[0])
     known, averaged = (np.asarray(encoder(state)) for encoder in (encode, encode_averaged))
     slices = feature_slices()
@@ -47,48 +59,28 @@ def inputs(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def draw_pair(rows: list[tuple[np.ndarray, str]], labels: tuple[str, ...], path: Path) -> None:
-    """Two blocks of cells below each other, with the names of the cards."""
-    with drawing(path, 2, figsize=(12, 4.2)) as panels:
-        for axes, (cells, title) in zip(panels, rows, strict=True):
-            axes.pcolormesh(
-                cells, cmap="Greens", vmin=0, vmax=1.2, edgecolors="0.85", linewidth=0.3
-            )
-            axes.invert_yaxis()
-            margin = (cells.shape[1] - NUM_CARDS) // 2
-            axes.set_xticks(
-                np.arange(NUM_CARDS) + margin + 0.5, CARD_NAMES, rotation=90, fontsize=6
-            )
-            axes.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=8)
-            axes.tick_params(length=0)
-            axes.set_title(title, fontsize=10, loc="left")
-
-
 def run(settings: KeptSettings, work: Workplace) -> Result:
     return {"parts": {name: part.tolist() for name, part in inputs(settings.seed).items()}}
 
 
 def draw(result: Result, folder: Path) -> None:
-    parts = {name: np.array(part) for name, part in result["parts"].items()}
-    draw_pair(
-        [
-            (parts["plain"], f"one-hot: {NUM_CARDS} cells for each card of the trick"),
-            (parts["diffused"], f"given to the network: {DIFFUSE} cells lit of {NUM_CARDS + 2}"),
-        ],
-        _SLOTS,
-        folder / "input_diffuse.png",
-    )
-    draw_pair(
-        [
-            (parts["hands"], "hands known: 1 for each card at its holder"),
-            (parts["averaged"], "averaged: 1/3 for each unseen card at each of the others"),
-        ],
-        _SEATS,
-        folder / "input_averaged.png",
-    )
+    """Two blocks of cells below each other in both pictures, with the names of the cards."""
+    for file, (labels, titles) in PICTURES.items():
+        with drawing(folder / file, 2, figsize=(12, 4.2)) as panels:
+            for axes, (part, title) in zip(panels, titles.items(), strict=True):
+                cells = np.array(result["parts"][part])
+                style = {"cmap": "Greens", "edgecolors": "0.85", "linewidth": 0.3}
+                axes.pcolormesh(cells, vmin=0, vmax=1.2, **style)
+                axes.invert_yaxis()
+                first = (cells.shape[1] - NUM_CARDS) // 2 + 0.5
+                ticks = np.arange(NUM_CARDS) + first
+                axes.set_xticks(ticks, CARD_NAMES, rotation=90, fontsize=6)
+                axes.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=8)
+                axes.tick_params(length=0)
+                axes.set_title(title, fontsize=10, loc="left")
 
 
 main = experiment("paper/input_figures", KeptSettings, run, draw)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

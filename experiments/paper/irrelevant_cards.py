@@ -22,9 +22,9 @@ The result has `examples`: by irrelevant card and group, sums over blocks of fil
 (count, without, with, change and its square); and `blocks`: sums over blocks of games by card.
 """
 
-import sys
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,64 +39,105 @@ from experiments.common.positions import (
     measure_games,
 )
 from experiments.common.results import Workplace
-from experiments.paper.guessed_hands import GuessedHands, draw_hands
+from experiments.common.settings import at_least
 from experiments.paper.published import irrelevant_examples
-from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, SUIT, card_id
+from gongzhu_jax.game.cards import (
+    NO_CARD,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SEATS,
+    NUM_SUITS,
+    SUIT,
+    card_id,
+    card_ids,
+)
 from gongzhu_jax.network.features import encode_averaged
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 
+GUESSER = 1
+"""The seat whose cards are guessed; seat 0 leads."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class IrrelevantSettings(PositionSettings):
-    beta: float
-    fills: int
+    beta: float = field(metadata=at_least(0))
+    fills: int = field(metadata=at_least(2))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.fills < 2 or self.beta < 0:
-            raise ConfigError("fills must be at least 2 and beta 0 or more")
+
+class GuessedHands(NamedTuple):
+    """Deals that differ in who holds the irrelevant card, and the card that seat 0 leads."""
+
+    without: np.ndarray  # [fills, 52] int8, owner of each card
+    present: np.ndarray  # [fills, 52] int8, with the irrelevant card in the guessed hand
+    leads: np.ndarray  # [fills] int8
+
+
+def draw_hands(seed: int, irrelevant: str, group: Mapping[str, object], fills: int) -> GuessedHands:
+    """`fills` deals around one of the paper's groups, which names the irrelevant card too."""
+    moved = card_id(irrelevant)
+    guessed = [card for card in card_ids(group) if card != moved]
+    named = {card for cards in irrelevant_examples()[irrelevant] for card in card_ids(cards)}
+    suit = SUIT[moved]
+    leads = [card for card in range(NUM_CARDS) if SUIT[card] == suit and card not in named]
+    others = np.delete(np.repeat(np.arange(NUM_SEATS, dtype=np.int8), NUM_RANKS), 0)
+    others = others[others != GUESSER]  # places of the cards that are left; seat 0 has its lead
+    rng = np.random.default_rng(seed)
+    without = np.full((fills, NUM_CARDS), -1, np.int8)
+    present = np.zeros_like(without)
+    chosen = np.zeros(fills, np.int8)
+    for fill, owners in enumerate(without):
+        chosen[fill] = rng.choice(leads)
+        # Card by card in one random order, so that all groups have the same hands beside them.
+        order = rng.permutation(NUM_CARDS)
+        fillers = [card for card in order if SUIT[card] != suit][: NUM_RANKS - len(guessed)]
+        owners[[*guessed, *fillers]] = GUESSER
+        owners[chosen[fill]] = 0
+        owners[[card for card in order if owners[card] < 0]] = others
+        present[fill] = owners
+        present[fill, fillers[-1]] = owners[moved]
+        present[fill, moved] = GUESSER
+    return GuessedHands(without, present, chosen)
+
+
+def factors_of(network: Network, params: Any, states: env.GameState, beta: float) -> jax.Array:
+    """Correction factors of all cards in positions [n, 52]."""
+    logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
+    return jax.vmap(correction_factors, (0, 0, None))(logits, states, beta)
 
 
 def examples(network: Network, params: Any, settings: IrrelevantSettings) -> dict[str, list]:
     """The paper's groups, with and without the irrelevant card."""
 
     @jax.jit
-    def factors(params, states):
-        logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
-        return jax.vmap(correction_factors, (0, 0, None))(logits, states, settings.beta)
+    def after_lead(params, owners, leads):
+        states = jax.vmap(lambda owners, lead: env.step(env.from_owners(owners, 0), lead))
+        return factors_of(network, params, states(owners, leads), settings.beta)
 
     rows: dict[str, list] = {}
     for name, groups in irrelevant_examples().items():
         rows[name] = []
         for group in groups:
             hands = draw_hands(settings.seed, name, group, settings.fills)
-            without, present = (np.asarray(factors(params, states)) for states in _states(hands))
-            columns = {
-                card: (without[:, card_id(card)], present[:, card_id(card)]) for card in group
+            without, present = (
+                np.asarray(after_lead(params, owners, hands.leads))
+                for owners in (hands.without, hands.present)
+            )
+            sums = {
+                "count": np.ones_like(without),
+                "without": without,
+                "with": present,
+                "square_of_change": np.square(present - without),
             }
-            rows[name].append({card: in_blocks(example_sums(*of)) for card, of in columns.items()})
+            rows[name].append(
+                {
+                    card: in_blocks({key: of[:, card_id(card)] for key, of in sums.items()})
+                    for card in group
+                }
+            )
     return rows
-
-
-def _states(hands: GuessedHands) -> tuple[env.GameState, env.GameState]:
-    """The positions [fills] without and with the irrelevant card."""
-    start = jax.jit(jax.vmap(lambda owners, lead: env.step(env.from_owners(owners, 0), lead)))
-    return start(hands.without, hands.leads), start(hands.present, hands.leads)
-
-
-def example_sums(without: np.ndarray, present: np.ndarray) -> dict[str, np.ndarray]:
-    """Of one guessed card, [fills] each."""
-    change = present - without
-    return {
-        "count": np.ones(len(without)),
-        "without": without,
-        "with": present,
-        "square_of_change": np.square(change),
-    }
 
 
 def make_measure(network: Network, beta: float) -> MeasureFn:
@@ -124,12 +165,9 @@ def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState
         holder = state.holder.at[card].set(state.holder[incoming]).at[incoming].set(mover)
         return state.replace(holder=holder)
 
-    def factors(states):
-        logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
-        return jax.vmap(correction_factors, (0, 0, None))(logits, states, beta)[:, ranks]
-
-    before = factors(jax.tree.map(lambda leaf: leaf[None], state))[0]  # [13]
-    after = factors(jax.vmap(without)(ranks))  # [gone, staying]
+    one = jax.tree.map(lambda leaf: leaf[None], state)
+    before = factors_of(network, params, one, beta)[0, ranks]  # [13]
+    after = factors_of(network, params, jax.vmap(without)(ranks), beta)[:, ranks]  # [gone, staying]
     mine = legal[ranks]
     pairs = mine[:, None] & mine[None, :] & ~np.eye(NUM_RANKS, dtype=bool)
     change = jnp.where(pairs, jnp.abs(after - before[None, :]), 0.0)
@@ -157,4 +195,4 @@ def run(settings: IrrelevantSettings, work: Workplace) -> Result:
 main = experiment("paper/irrelevant_cards", IrrelevantSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -1,7 +1,6 @@
 """The paper's numbers, from published.yaml, each with where it is from."""
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 from omegaconf import OmegaConf
 
-from gongzhu_jax.game.cards import CARD_NAMES, RANK_NAMES, SUIT_NAMES
+from gongzhu_jax.game.cards import CARD_NAMES, RANK_NAMES
 
 SOURCES = {
     "text": "paper",
@@ -25,7 +24,9 @@ class PaperNumber:
     where: str
     error: float | None = None  # one standard error
     said: str = ""  # as it is printed, if that is no plain number
-    more: Mapping[str, Any] | None = None  # win rates, parameters, Mr. Greed's value
+    rates: str = ""  # games won and drawn
+    parameters: int | None = None  # of the network
+    greed: int | None = None  # Mr. Greed's value of the card
 
     def __post_init__(self) -> None:
         if self.where not in SOURCES:
@@ -46,14 +47,8 @@ def _data() -> dict[str, Any]:
 
 def paper_numbers(experiment: str, row: str) -> tuple[PaperNumber, ...]:
     """What the paper and the original program say of a row of an experiment."""
-    known = ("value", "where", "error", "said")
-    return tuple(
-        PaperNumber(
-            **{key: entry[key] for key in known if key in entry},
-            more={key: value for key, value in entry.items() if key not in known},
-        )
-        for entry in _data()["numbers"].get(experiment, {}).get(row, ())
-    )
+    entries = _data()["numbers"].get(experiment, {}).get(row, ())
+    return tuple(PaperNumber(**entry) for entry in entries)
 
 
 def paper_rows(experiment: str) -> list[str]:
@@ -71,15 +66,15 @@ def irrelevant_examples() -> dict[str, list[dict[str, list[float | None]]]]:
     return _data()["irrelevant_cards"]
 
 
+def worked_positions() -> dict[str, dict[str, Any]]:
+    """Positions of the original program's notebook by name, as one seat sees them."""
+    return _data()["worked_positions"]
+
+
 def by_card(name: str) -> np.ndarray:
     """[52] "correction_factor" at beta 0.015, or "spread"."""
-    table = _data()["by_card"][name]
-    cards = {
-        suit + rank: value
-        for suit in SUIT_NAMES
-        for rank, value in zip(RANK_NAMES, table[suit], strict=True)
-    }
-    return np.array([float(cards[card]) for card in CARD_NAMES])
+    by_suit = _data()["by_card"][name]
+    return np.array([by_suit[card[0]][RANK_NAMES.index(card[1:])] for card in CARD_NAMES], float)
 
 
 def curve() -> list[dict[str, float]]:

@@ -11,20 +11,17 @@ of a row has learnt from; `curve`: points of the run (games, hours, wpg, wpg_std
 is none.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from experiments.common.cli import Result, experiment
 from experiments.common.plots import plot_curve
 from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import PlaySettings
-from experiments.compare import Pairing, play_all
+from experiments.compare import as_rows, play_all
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import CheckpointError, ConfigError
-from gongzhu_jax.evaluation.match_records import Recorder
 from gongzhu_jax.network.weights import SUFFIX, about_weights
 
 SHIPPED = "shipped"
@@ -42,29 +39,26 @@ class CurveSettings(PlaySettings):
 
 
 def games_of(checkpoint: str) -> int | None:
-    """On how many games a network was trained, if its file says so."""
+    """On how many games a network was trained, those of the runs that it started from included, if
+    its file says so."""
     path = Path(checkpoint)
-    if checkpoint == SHIPPED:
-        return _games(about_weights())
-    if path.suffix == SUFFIX:
-        return _games(about_weights(path))
-    if not path.name.isdigit():
+    if checkpoint == SHIPPED or path.suffix == SUFFIX:
+        about = about_weights() if checkpoint == SHIPPED else about_weights(path)
+    elif path.name.isdigit():
+        about = Checkpoints(path.parent.parent).about(path.parent.name, int(path.name))
+        about["games"] = int(path.name) * about["config"]["selfplay"]["games"]
+    else:
         raise CheckpointError(
             f"{checkpoint} is not one checkpoint of a run such as runs/compact/last/100"
         )
-    epoch = int(path.name)
-    about = Checkpoints(path.parent.parent).about(path.parent.name, epoch)
-    return _games(about | {"games": epoch * about["config"]["selfplay"]["games"]})
+    games = about.get("games")
+    while games is not None and "start" in about:
+        about = about["start"]
+        games += about.get("games", 0)
+    return games
 
 
-def _games(about: dict[str, Any]) -> int | None:
-    """Of a run and of those that it started from."""
-    if "games" not in about:
-        return None
-    return about["games"] + (_games(about["start"]) or 0 if "start" in about else 0)
-
-
-def run(settings: CurveSettings, work: Workplace, recorder: Recorder | None = None) -> Result:
+def run(settings: CurveSettings, work: Workplace) -> Result:
     greed = players.make("greed")
     made = {"Mr. Random": players.make("random"), "Mr. If": players.make("if")}
     trained = {}
@@ -74,22 +68,13 @@ def run(settings: CurveSettings, work: Workplace, recorder: Recorder | None = No
         made[f"raw network{note}"] = players.make("raw", checkpoint=checkpoint)
         made[f"full player{note}"] = players.make("scrofa", checkpoint=checkpoint)
         trained |= dict.fromkeys((f"raw network{note}", f"full player{note}"), games_of(name))
-    pairings = [Pairing(name, player, greed, settings.deals) for name, player in made.items()]
-    records = play_all(pairings, settings, recorder or work.recorder())
+    records = play_all({name: (player, greed) for name, player in made.items()}, settings, work)
     kept = read_result(PLACES.results / "training.json")
-    return {
-        "rows": {name: record.summary() for name, record in records.items()},
-        "differences": {},
-        "trained": trained,
-        "curve": kept["result"]["points"] if kept else [],
-    }
+    curve = kept["result"]["points"] if kept else []
+    return {**as_rows(records), "trained": trained, "curve": curve}
 
 
-def draw(result: Result, folder: Path) -> None:
-    plot_curve(result, folder / "training_curve_full.png")
-
-
-main = experiment("paper/training_curve", CurveSettings, run, draw)
+main = experiment("paper/training_curve", CurveSettings, run, plot_curve)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -10,8 +10,6 @@ The result has `examples` by name: the position, key_cards, and of every scenari
 repeat, holders of the key cards, score, normalised weight; and `q` by card and repeat; `chosen`.
 """
 
-import functools
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,81 +20,24 @@ import numpy as np
 from experiments.common.cli import Result, experiment
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
-from experiments.common.settings import KeptSettings
-from gongzhu_jax.errors import ConfigError
+from experiments.common.settings import KeptSettings, at_least
+from experiments.paper.published import worked_positions
 from gongzhu_jax.game import PublicView, make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, make_params
 from gongzhu_jax.inference.correction import log_weights
 from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.scenarios import key_cards
-from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.search.config import SearchConfig
-
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "DJ cooperation": {
-        "seat": 3,
-        "hand": "HQ HJ H8 SA S5 S4 S3 CQ CJ C4",
-        "leader": 0,
-        "plays": "H3 H5 H4 H7 S6 SJ HK S10 DQ DA D9 D3 DJ D8",
-    },
-    "SQ evasion": {
-        "seat": 3,
-        "hand": "HQ HJ H8 H7 SA S6 S5 S4 S3 CQ CJ D3",
-        "leader": 1,
-        "plays": "C9 C7 C4 H9 S7 SJ",
-    },
-    "SQ evasion 2": {
-        "seat": 3,
-        "hand": "HQ HJ H8 H7 SA S3 CJ C4 CQ D3 D10",
-        "leader": 0,
-        "plays": "S7 SK S10 S8 C2 C9 C8 C7 S6",
-    },
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkedSettings(KeptSettings):
     checkpoint: str | None
-    repeats: int
+    repeats: int = field(metadata=at_least(1))
     search: SearchConfig = field(default_factory=SearchConfig)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.repeats < 1:
-            raise ConfigError("repeats must be at least 1")
-
-
-@functools.cache
-def _compiled(network_config: NetworkConfig, config: InferenceConfig):
-    network = make_network(network_config)
-
-    def think(params: InferenceParams, keys: jax.Array, views: PublicView):
-        decision = decide(params, keys, views, network, config)
-        logs, _, _ = log_weights(
-            params.network, views, decision.scenarios.holder, params.beta, network, config.weights
-        )
-        return decision, jnp.exp(logs)
-
-    return jax.jit(think)
-
-
-def explain(
-    name: str, network: NetworkConfig, params: Any, config: InferenceConfig, repeats: int, seed: int
-) -> dict[str, Any]:
-    """One example as plain types."""
-    given = EXAMPLES[name]
-    view = make_view(given["seat"], given["hand"], given["leader"], given["plays"])
-    views = jax.tree.map(lambda leaf: jnp.stack([leaf] * repeats), view)
-    keys = jax.random.split(jax.random.key(seed), repeats)
-    thought = _compiled(network, config)(make_params(params, config), keys, views)
-    decision, score = jax.tree.map(np.asarray, thought)
-    cards = [card for card in np.asarray(key_cards(view, 2)).tolist() if card != NO_CARD]
-    return {**given, "key_cards": [CARD_NAMES[card] for card in cards]} | plain_decision(
-        decision, score, cards
-    )
 
 
 def plain_decision(decision: Decision, score: np.ndarray, cards: list[int]) -> dict[str, Any]:
@@ -116,17 +57,32 @@ def plain_decision(decision: Decision, score: np.ndarray, cards: list[int]) -> d
 
 
 def run(settings: WorkedSettings, work: Workplace) -> Result:
-    network, params = load_weights(settings.checkpoint)
-    config = InferenceConfig(search=settings.search)
+    network_config, weights = load_weights(settings.checkpoint)
+    network, config = make_network(network_config), InferenceConfig(search=settings.search)
+
+    @jax.jit
+    def think(params: InferenceParams, keys: jax.Array, views: PublicView):
+        decision = decide(params, keys, views, network, config)
+        logs, _, _ = log_weights(
+            params.network, views, decision.scenarios.holder, params.beta, network, config.weights
+        )
+        return decision, jnp.exp(logs)
+
+    keys = jax.random.split(jax.random.key(settings.seed), settings.repeats)
     examples = {}
     with progress("examples") as advance:
-        for name in EXAMPLES:
-            examples[name] = explain(name, network, params, config, settings.repeats, settings.seed)
-            advance(len(examples), len(EXAMPLES))
+        for name, given in worked_positions().items():
+            view = make_view(**given)
+            views = jax.tree.map(lambda leaf: jnp.stack([leaf] * settings.repeats), view)
+            thought = jax.tree.map(np.asarray, think(make_params(weights, config), keys, views))
+            cards = [card for card in np.asarray(key_cards(view, 2)).tolist() if card != NO_CARD]
+            names = {"key_cards": [CARD_NAMES[card] for card in cards]}
+            examples[name] = {**given, **names, **plain_decision(*thought, cards)}
+            advance(len(examples), len(worked_positions()))
     return {"examples": examples}
 
 
 main = experiment("paper/worked_examples", WorkedSettings, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

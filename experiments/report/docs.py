@@ -7,37 +7,37 @@ experiment or one of SECTIONS. Everything else on the page is written by hand an
 import hashlib
 import json
 import re
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
-from experiments.report.arena import arena_tables
-from experiments.report.markdown import markdown, markdown_table, pictures
-from experiments.report.readme import first_table
+from experiments.paper.published import paper_numbers
+from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.evaluation.deal_sets import SETS
 from gongzhu_jax.evaluation.match_records import read_record
 from gongzhu_jax.files import write_whole
+from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network import weights
 from gongzhu_jax.opponents import card_belief, opponent_model
 
 PAGES = ("results.md", "model_card.md", "arena.md", "index.md", "../README.md", "../README.zh.md")
-TO_BE_RUN = "To be run."
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
-
-
-def of_experiment(name: str) -> str:
-    """The section of an experiment as all pages have it."""
-    document = read_result(PLACES.results / f"{name}.json")
-    section = to_be_played(name) if document is None else section_of(name, document["result"])
-    parts = [section.words, *(markdown_table(table) for table in section.tables)]
-    parts += pictures(section, PLACES.pictures, PLACES.pictures / PAGES[0]) if document else []
-    parts += [*section.remarks, *([source(document)] if document else [])]
-    return "\n\n".join(parts)
+SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
+NETWORK, BELIEF, MODEL = (
+    kind.shipped for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND)
+)
+CRITIC = weights.POLICY_VALUE.named[weights.CRITIC]
+PAPER_TRAINING = "4160 epochs, each less than a minute on a 2080 Ti GPU"
+PLAYERS = {
+    "scrofa": ("ours, at the paper's settings (`scrofa`)", [NETWORK]),
+    "scrofa-strong": ("our strongest (`scrofa-strong`)", [CRITIC, BELIEF, MODEL]),
+}
+"""Players of the first table of the README: their titles, and the weights files that they need."""
 
 
 def source(document: Mapping[str, Any]) -> str:
@@ -52,75 +52,93 @@ def source(document: Mapping[str, Any]) -> str:
     )
 
 
-def training(name: str, score: str, head: str, digits: int) -> Callable[[], str]:
-    """The section of a result of `experiments.training_report`."""
-
-    def section() -> str:
-        document = read_result(PLACES.results / f"{name}.json")
-        if document is None:
-            return TO_BE_RUN
-        result = document["result"]
-        lines = [["games", "hours", head]]
-        for point in result["points"]:
-            measured = f"{point[score]:.{digits}f} ± {point[f'{score}_stderr']:.{digits}f}"
-            lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", measured])
-        runs = [result["after"], result] if result["after"] else [result]
-        made = " Then ".join(
-            f"`{run['run_command']}`, commit {run['run_commit'][:10]}, "
-            f"until {run['games']:,} games."
-            for run in runs
-        )
-        return f"{markdown(lines)}\n\nTrained by {made}\n\n{source(document)}"
-
-    return section
+def of_experiment(name: str) -> str:
+    """The section of an experiment as all pages have it."""
+    document = read_result(PLACES.results / f"{name}.json")
+    section = to_be_played(name) if document is None else section_of(name, document["result"])
+    parts = [section.words, *(table.markdown() for table in section.tables)]
+    if document is not None:
+        parts += section.links(PLACES.pictures, PLACES.pictures / PAGES[0])
+        parts += [*section.remarks, source(document)]
+    return "\n\n".join(parts)
 
 
-def speed(subject: str) -> Callable[[], str]:
-    """The section of a subject of `experiments.throughput`."""
-
-    def section() -> str:
-        document = read_result(PLACES.results / f"throughput_{subject}.json")
-        if document is None:
-            return TO_BE_RUN
-        return f"{markdown(as_lines(document['result']['rows']))}\n\n{source(document)}"
-
-    return section
+def of_result(name: str, show: Callable[[dict[str, Any]], str]) -> str:
+    """What `show` makes of a result, and where that is from."""
+    document = read_result(PLACES.results / f"{name}.json")
+    return f"{show(document['result'])}\n\n{source(document)}" if document else "To be run."
 
 
-def shipped(path: Path) -> Callable[[], str]:
-    """A weights file of the package and the runs behind it, the last one first."""
+def training(result: dict[str, Any], score: str, head: str, digits: int) -> str:
+    """A result of `experiments.training_report`."""
+    lines = [["games", "hours", head]]
+    for point in result["points"]:
+        measured = f"{point[score]:.{digits}f} ± {point[f'{score}_stderr']:.{digits}f}"
+        lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", measured])
+    made = " Then ".join(
+        f"`{run['run_command']}`, commit {run['run_commit'][:10]}, until {run['games']:,} games."
+        for run in ([result["after"], result] if result["after"] else [result])
+    )
+    return f"{markdown(lines)}\n\nTrained by {made}"
 
-    def section() -> str:
-        lines = [
-            ["", ""],
-            ["size", f"{path.stat().st_size / 1e6:.2f} MB"],
-            ["SHA-256", f"`{hashlib.sha256(path.read_bytes()).hexdigest()}`"],
+
+def speed(result: dict[str, Any]) -> str:
+    """A result of `experiments.throughput`."""
+    return markdown(as_lines(result["rows"]))
+
+
+def arena_load(result: dict[str, Any]) -> str:
+    """The tables of the arena under load."""
+    tables = section_of("arena_load", result).tables
+    return "\n\n".join(markdown(table.lines) for table in tables)
+
+
+def runs_behind(path: Path) -> Iterator[dict[str, Any]]:
+    """What a weights file says of the runs behind it, the last one first."""
+    run: dict[str, Any] | None = weights.about_weights(path)
+    while run is not None:
+        yield run
+        run = run.get("start")
+
+
+def shipped(path: Path) -> str:
+    """A weights file of the package and the runs behind it."""
+    lines = [
+        ["", ""],
+        ["size", f"{path.stat().st_size / 1e6:.2f} MB"],
+        ["SHA-256", f"`{hashlib.sha256(path.read_bytes()).hexdigest()}`"],
+    ]
+    for number, run in enumerate(runs_behind(path)):
+        lines += [["**started from weights**", ""]] if number else []
+        lines += [
+            ["trained by", f"`{run['command']}`"],
+            ["commit", f"`{run['commit']}`"],
+            ["seed", str(run["config"]["seed"])],
+            ["games", f"{run['games']:,}"],
+            ["hours of training, on two CPU cores", f"{run['hours']:.2f}"],
+            ["epoch", str(run["epoch"])],
         ]
-        run: dict[str, Any] | None = weights.about_weights(path)
-        while run is not None:
-            lines += [
-                ["trained by", f"`{run['command']}`"],
-                ["commit", f"`{run['commit']}`"],
-                ["seed", str(run["config"]["seed"])],
-                ["games", f"{run['games']:,}"],
-                ["hours of training, on two CPU cores", f"{run['hours']:.2f}"],
-                ["epoch", str(run["epoch"])],
-            ]
-            run = run.get("start")
-            if run is not None:
-                lines.append(["**started from weights**", ""])
-        return markdown(lines)
-
-    return section
+    return markdown(lines)
 
 
-def arena_load() -> str:
-    """Rounds of the arena under load, and all of them."""
-    document = read_result(PLACES.results / "arena_load.json")
-    if document is None:
-        return TO_BE_RUN
-    shown = "\n\n".join(markdown(table.lines) for table in arena_tables(document["result"]))
-    return f"{shown}\n\n{source(document)}"
+def first_table() -> str:
+    """The first table of the README: points over Mr. Greed as in the result of `compare
+    rows=strength`; hours of training from the headers of the weights."""
+    document = read_result(PLACES.results / "strength.json")
+    rows: dict[str, Any] = document["result"]["rows"] if document else {}
+    paper = next(n for n in paper_numbers("strength", "scrofa") if n.where == "text")
+    lines = [
+        ["", "points over Mr. Greed", "training", "cards a second in that match"],
+        ["the paper", paper.text, PAPER_TRAINING, "not stated"],
+    ]
+    for name, (title, files) in PLAYERS.items():
+        hours = sum(run["hours"] for path in files for run in runs_behind(path))
+        points = rate = "to be played"
+        if row := rows.get(name):
+            points = f"{row['mean']:.1f} ± {row['standard_error']:.1f}"
+            rate = f"{NUM_CARDS * row['games_per_second']:.0f}"
+        lines.append([title, points, f"{hours:.1f} hours on two CPU cores", rate])
+    return markdown(lines)
 
 
 def deal_sets() -> str:
@@ -139,21 +157,22 @@ def deal_sets() -> str:
     return markdown(lines)
 
 
-GAIN = "nats per unseen card better than uniform"
-GAIN_OF_PLAYS = "nats per play better than uniform"
-SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
+def curve(name: str, score: str, head: str, digits: int) -> Callable[[], str]:
+    return partial(of_result, name, partial(training, score=score, head=head, digits=digits))
 
+
+GAIN, GAIN_OF_PLAYS = (f"nats per {what} better than uniform" for what in ("unseen card", "play"))
 SECTIONS: Mapping[str, Callable[[], str]] = {
-    **{name: lambda name=name: of_experiment(name) for name in (*TEXTS, *SWEEPS)},
-    "training": training("training", "wpg", "raw network over Mr. Greed", 1),
-    "training-belief": training("training_belief", "gain", GAIN, 4),
-    "training-opponent-model": training("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
-    "shipped": shipped(weights.POLICY_VALUE.shipped),
-    "shipped-critic": shipped(weights.POLICY_VALUE.named[weights.CRITIC]),
-    "shipped-belief": shipped(card_belief.KIND.shipped),
-    "shipped-opponent-model": shipped(opponent_model.KIND.shipped),
-    **{f"speed-{name}": speed(name) for name in SUBJECTS},
-    "arena-load": arena_load,
+    **{name: partial(of_experiment, name) for name in (*TEXTS, *SWEEPS)},
+    "training": curve("training", "wpg", "raw network over Mr. Greed", 1),
+    "training-belief": curve("training_belief", "gain", GAIN, 4),
+    "training-opponent-model": curve("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
+    "shipped": partial(shipped, NETWORK),
+    "shipped-critic": partial(shipped, CRITIC),
+    "shipped-belief": partial(shipped, BELIEF),
+    "shipped-opponent-model": partial(shipped, MODEL),
+    **{f"speed-{name}": partial(of_result, f"throughput_{name}", speed) for name in SUBJECTS},
+    "arena-load": partial(of_result, "arena_load", arena_load),
     "deal-sets": deal_sets,
     "first-table": first_table,
 }
@@ -189,4 +208,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

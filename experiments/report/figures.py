@@ -2,8 +2,10 @@
 two measurements of the same figure agree."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from experiments.paper.published import SOURCES, PaperNumber
 
@@ -40,13 +42,13 @@ class Line:
     """One line of a table: a figure of ours, the paper's, and further cells by head."""
 
     label: str
-    figure: Figure | None
+    figure: Figure | None = None
     paper: Sequence[PaperNumber] = ()
     cells: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     head: str  # of the first column
     rows: Sequence[Line]
     caption: str = ""
@@ -64,16 +66,23 @@ class Table:
             lines.append([row.label, *self._paper(row), *figure, *more])
         return lines
 
-    def beside(self, here: "Table | None", verdicts: Mapping[str, str]) -> Lines:
+    def beside(self, here: "FigureTable | None", verdicts: Mapping[str, str]) -> Lines:
         """The table with the published figures, those of this machine, and whether they agree, in
         words by label."""
         mine = {row.label: row.figure for row in here.rows} if here else {}
         lines = [[self.head, *self._paper_heads, "published", "this machine", "agreement"]]
         for row in self.rows:
-            played = mine.get(row.label)
-            cells = [row.figure.text if row.figure else "", played.text if played else ""]
-            lines.append([row.label, *self._paper(row), *cells, verdicts.get(row.label, "")])
+            figures = [each.text if each else "" for each in (row.figure, mine.get(row.label))]
+            lines.append([row.label, *self._paper(row), *figures, verdicts.get(row.label, "")])
         return lines
+
+    def markdown(self, lines: Lines | None = None) -> str:
+        """The table, or other lines in its place, with the caption; long ones fold away."""
+        text = markdown(self.lines if lines is None else lines)
+        if self.fold:
+            summary = self.caption or self.head
+            return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
+        return f"{self.caption}\n\n{text}" if self.caption else text
 
     @property
     def _paper_heads(self) -> list[str]:
@@ -91,10 +100,23 @@ class Section:
 
     title: str
     words: str  # what was measured, for somebody who reads only this
-    tables: Sequence[Table] = ()
+    tables: Sequence[FigureTable] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)  # file name -> caption
     remarks: Sequence[str] = ()
-    source: str = ""
+
+    def links(self, folder: Path, page: Path) -> list[str]:
+        """Links in Markdown from a page to those pictures that are in the folder."""
+        return [
+            f"![{caption}]({os.path.relpath(folder / file, page.parent)})"
+            for file, caption in self.pictures.items()
+            if (folder / file).is_file()
+        ]
+
+
+def markdown(lines: Lines) -> str:
+    """Lines as a table in Markdown."""
+    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, "|---" * len(lines[0]) + "|", *rest])
 
 
 def standard_errors(one: Figure, other: Figure) -> float | None:

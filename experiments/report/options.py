@@ -6,8 +6,6 @@ From the same comments as `--help`.
 """
 
 import importlib
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.common.cli import SETTINGS, compose
@@ -28,28 +26,21 @@ command line, `key=value`; what is not set has the value that is shown here.
 
 
 def page() -> str:
-    return "\n".join([HEAD, *_players(), *_commands()])
-
-
-def _commands() -> Iterator[str]:
-    yield "## Commands\n"
-    paths = sorted(CONFIGS.glob("*.yaml")) + sorted((CONFIGS / "paper").glob("*.yaml"))
-    for path in paths:
+    parts = [HEAD, "## Players\n"]
+    parts.append(
+        "For `gongzhu evaluate` as `player_options.NAME=VALUE`, for `move` as `-o NAME=VALUE`.\n"
+    )
+    for name in PLAYERS:
+        if options := player_options(name):
+            parts += [f"### {name}\n", _table(options)]
+    parts.append("## Commands\n")
+    for path in sorted(CONFIGS.glob("*.yaml")) + sorted((CONFIGS / "paper").glob("*.yaml")):
         name = str(path.relative_to(CONFIGS).with_suffix(""))
         module = importlib.import_module(f"experiments.{name.replace('/', '.')}")
-        yield f"### {name.replace('/', ' ')}\n"
-        yield f"{(module.__doc__ or '').splitlines()[0].split(': `')[0].rstrip('.')}.\n"
-        yield _table(command_options(name, SETTINGS[name], compose(name, [])))
-
-
-def _players() -> Iterator[str]:
-    yield "## Players\n"
-    yield "For `gongzhu evaluate` as `player_options.NAME=VALUE`, for `move` as `-o NAME=VALUE`.\n"
-    for name in PLAYERS:
-        options = player_options(name)
-        if options:
-            yield f"### {name}\n"
-            yield _table(options)
+        title = (module.__doc__ or "").splitlines()[0].split(": `")[0].rstrip(".")
+        parts += [f"### {name.replace('/', ' ')}\n", f"{title}.\n"]
+        parts.append(_table(command_options(name, SETTINGS[name], compose(name, []))))
+    return "\n".join(parts)
 
 
 def _table(options: list[Option]) -> str:
@@ -66,4 +57,4 @@ def main(path: Path = PAGE) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

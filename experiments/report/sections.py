@@ -8,42 +8,43 @@ from typing import Any
 import numpy as np
 from omegaconf import OmegaConf
 
-from experiments.common.blocks import deviation_of, figure, mean_of, with_errors
+from experiments.common.blocks import deviation_of, figures, mean_of, with_errors
 from experiments.paper import published
 from experiments.paper.published import PaperNumber, known_reason, paper_numbers, paper_rows
-from experiments.report.arena import arena_tables
-from experiments.report.figures import Figure, Line, Section, Table, disagreements
-from experiments.report.value_bias import tables_and_remarks as value_bias_tables
+from experiments.report import belief, value_bias
+from experiments.report.figures import Figure, FigureTable, Line, Section, disagreements
 from gongzhu_jax.evaluation.stats import estimate
 from gongzhu_jax.game.cards import CARD_NAMES
 
 Result = Mapping[str, Any]
-
-TEXTS: dict[str, dict[str, str]] = OmegaConf.to_container(  # ty: ignore[invalid-assignment]
+TEXTS: dict[str, dict[str, Any]] = OmegaConf.to_container(  # ty: ignore[invalid-assignment]
     OmegaConf.load(Path(__file__).with_name("texts.yaml"))
 )
-PICTURES = {
-    "oracle_gap": {"oracle_gap.png": "One network with ever better guesses"},
-    "training_curve": {"training_curve_full.png": "Raw network and full player by games"},
-}
 
 
-def match_figure(row: Result) -> Figure:
-    return Figure(row["mean"], row["standard_error"], 1, row.get("match"), row["deals"])
-
-
-def played_by(row: Result) -> str:
-    """The commits that played a match; marked if files had changes."""
-    commits = ", ".join(commit[:10] for commit in row["commits"])
-    return commits if row["clean"] else f"{commits} with changes"
+def section(
+    name: str,
+    tables: Sequence[FigureTable] = (),
+    compared: Sequence[Line] = (),
+    remarks: Sequence[str] = (),
+) -> Section:
+    """The section of that name, which also says where the lines `compared` differ from the paper,
+    and why if that is known."""
+    text = TEXTS.get(name, {"title": name.replace("_", " "), "words": ""})
+    if different := disagreements(compared):
+        said = f"More than three standard errors from the paper: {'; '.join(different)}."
+        remarks = [*remarks, said, *filter(None, [known_reason(name)])]
+    return Section(text["title"], text["words"], tables, text.get("pictures", {}), remarks)
 
 
 def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]) -> Line:
+    """One match; the commits that played it are marked if files had changes."""
     paper = paper_numbers(experiment, name)
-    rates = [number.more["rates"] for number in paper if number.more and "rates" in number.more]
+    rates = [number.rates for number in paper if number.rates]
+    commits = ", ".join(commit[:10] for commit in row["commits"])
     return Line(
         name,
-        match_figure(row),
+        Figure(row["mean"], row["standard_error"], 1, row.get("match"), row["deals"]),
         paper,
         {
             "won (+drawn)": f"{row['win_rate']:.1%} (+{row['draw_rate']:.1%})",
@@ -51,49 +52,32 @@ def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]
             **cells,
             "deals": f"{row['deals']} x {row['rotations']}",
             "seconds": f"{row['seconds']:.0f}",
-            "played by": played_by(row),
+            "played by": commits if row["clean"] else f"{commits} with changes",
         },
     )
 
 
 def matches(name: str, result: Result) -> Section:
     """A comparison; `name` finds its title and the paper's numbers."""
-    text = TEXTS.get(name, {"title": name.replace("_", " "), "head": "match", "words": ""})
-    more: Mapping[str, Mapping[str, str]] = {}
-    if "networks" in result:
-        more = {
-            network: {
-                "parameters": f"{about['parameters']:,}",
-                "learnt from": f"{about['trained_on']} games",
-            }
-            for network, about in result["networks"].items()
+    networks = {
+        network: {
+            "parameters": f"{about['parameters']:,}",
+            "learnt from": f"{about['trained_on']} games",
         }
-    lines = [match_line(name, row, of, more.get(row, {})) for row, of in result["rows"].items()]
+        for network, about in result.get("networks", {}).items()
+    }
+    lines = [match_line(name, row, of, networks.get(row, {})) for row, of in result["rows"].items()]
     if result.get("epsilon") is not None:
         epsilon = Figure(result["epsilon"], result["epsilon_sd"], 3)
         lines.append(Line("epsilon", epsilon, paper_numbers(name, "epsilon")))
-    tables = [Table(text["head"], lines)]
+    tables = [FigureTable(TEXTS[name]["head"] if name in TEXTS else "match", lines)]
     paired = [
         Line(pair, Figure(of["mean"], of["standard_error"]), cells={"deals": str(of["deals"])})
         for pair, of in result["differences"].items()
     ]
     if paired:
-        tables.append(Table("difference, paired by deal", paired))
-    pictures = PICTURES.get(name, {})
-    return Section(text["title"], text["words"], tables, pictures, _remarks(name, lines))
-
-
-def _section(name: str, tables: Sequence[Table] = (), **more: Any) -> Section:
-    text = TEXTS[name]
-    return Section(text["title"], text["words"], tables, **more)
-
-
-def _remarks(name: str, lines: Sequence[Line], always: bool = False) -> list[str]:
-    """Where we differ from the paper, in words, and why if that is known."""
-    different = disagreements(lines)
-    said = [f"More than three standard errors from the paper: {'; '.join(different)}."]
-    reason = known_reason(name)
-    return [*(said if different else []), *([reason] if reason and (different or always) else [])]
+        tables.append(FigureTable("difference, paired by deal", paired))
+    return section(name, tables, lines)
 
 
 def card_statistics(result: Result) -> Section:
@@ -104,188 +88,157 @@ def card_statistics(result: Result) -> Section:
     }
     tables, remarks = [], []
     for caption, (statistic, paper, digits) in statistics.items():
-        value, error = with_errors(statistic, result["blocks"])
         theirs = published.by_card(paper)
+        ours = figures(statistic, result["blocks"], digits)
         lines = [
-            Line(
-                name,
-                figure(value[card], error[card], digits),
-                (PaperNumber(float(theirs[card]), "figure"),),
-            )
-            for card, name in enumerate(CARD_NAMES)
+            Line(name, figure, (PaperNumber(float(number), "figure"),))
+            for name, figure, number in zip(CARD_NAMES, ours, theirs, strict=True)
         ]
-        tables.append(Table("card", lines, caption, fold=True))
+        tables.append(FigureTable("card", lines, caption, fold=True))
+        value = np.array([figure.value for figure in ours], float)
         known = np.isfinite(value)
         if known.sum() > 2 and value[known].std() > 0:
             correlation = np.corrcoef(value[known], theirs[known])[0, 1]
             remarks.append(f"{caption}: ours and the paper's correlate with {correlation:.2f}.")
-    pictures = {
-        "cards_factor.png": "Mean correction factor by card",
-        "cards_spread.png": "Spread of values by card",
-    }
     remarks += [f"{result['games']} games.", known_reason("card_statistics")]
-    return _section("card_statistics", tables, pictures=pictures, remarks=remarks)
+    return section("card_statistics", tables, remarks=remarks)
 
 
 def card_values(result: Result) -> Section:
-    value, error = with_errors(mean_of("value"), result["blocks"])
-    count = np.sum(result["blocks"]["count"], axis=0)
     lines = []
-    for card, name in enumerate(result["cards"]):
+    counts = np.sum(result["blocks"]["count"], axis=0)
+    values = figures(mean_of("value"), result["blocks"])
+    for name, figure, count in zip(result["cards"], values, counts, strict=True):
         paper = paper_numbers("card_values", name)
-        cells = {
-            "Mr. Greed": str((paper[0].more or {})["greed"]),
-            "positions": f"{count[card]:.0f}",
-        }
-        lines.append(Line(name, figure(value[card], error[card]), paper, cells))
-    remarks = _remarks("card_values", lines)
-    return _section("card_values", [Table("card", lines)], remarks=remarks)
+        cells = {"Mr. Greed": str(paper[0].greed), "positions": f"{count:.0f}"}
+        lines.append(Line(name, figure, paper, cells))
+    return section("card_values", [FigureTable("card", lines)], lines)
 
 
 def irrelevant_cards(result: Result) -> Section:
     tables = []
     for irrelevant, groups in published.irrelevant_examples().items():
         lines = []
-        for number, (group, blocks) in enumerate(
-            zip(groups, result["examples"][irrelevant], strict=True), start=1
-        ):
+        measured = zip(groups, result["examples"][irrelevant], strict=True)
+        for number, (group, blocks) in enumerate(measured, start=1):
             for card, factors in group.items():
-                change = np.sqrt(
-                    np.sum(blocks[card]["square_of_change"]) / np.sum(blocks[card]["count"])
-                )
+                change, _ = with_errors(mean_of("square_of_change"), blocks[card])
                 for kind, theirs in zip(("without", "with"), factors, strict=True):
                     if theirs is None:
                         continue  # the irrelevant card itself is not there without it
-                    value, error = with_errors(mean_of(kind), blocks[card])
-                    moved = f"{change:.4f}" if kind == "with" and card != irrelevant else ""
-                    lines.append(
-                        Line(
-                            f"group {number}: {card} {kind} {irrelevant}",
-                            figure(value, error, 4),
-                            (PaperNumber(theirs, "text"),),
-                            {"rms change": moved},
-                        )
-                    )
-        tables.append(Table("factor of", lines, f"Without and with {irrelevant}"))
-    tables.append(_most_irrelevant(result["blocks"]))
-    return _section("irrelevant_cards", tables)
-
-
-def _most_irrelevant(blocks: Mapping[str, Any], listed: int = 10) -> Table:
-    moved, moved_error = with_errors(mean_of("moved"), blocks)
-    staying, staying_error = with_errors(mean_of("staying"), blocks)
-    larger = np.maximum(moved, staying)
-    count = np.sum(blocks["count"], axis=0)
-    order = [card for card in np.argsort(larger) if np.isfinite(larger[card])][:listed]
+                    label = f"group {number}: {card} {kind} {irrelevant}"
+                    moved = kind == "with" and card != irrelevant
+                    cells = {"rms change": f"{np.sqrt(change):.4f}" if moved else ""}
+                    (figure,) = figures(mean_of(kind), blocks[card], 4)
+                    lines.append(Line(label, figure, (PaperNumber(theirs, "text"),), cells))
+        tables.append(FigureTable("factor of", lines, f"Without and with {irrelevant}"))
+    moved, staying = (figures(mean_of(name), result["blocks"], 4) for name in ("moved", "staying"))
+    values = np.array([[each.value for each in of] for of in (moved, staying)], float)
+    larger = values.max(axis=0)  # nan where there is nothing to tell
+    counts = np.sum(result["blocks"]["count"], axis=0)
     lines = [
         Line(
             CARD_NAMES[card],
-            figure(moved[card], moved_error[card], 4),
+            moved[card],
             cells={
-                "its change when others move": figure(staying[card], staying_error[card], 4).text,
-                "positions": f"{count[card]:.0f}",
+                "its change when others move": staying[card].text,
+                "positions": f"{counts[card]:.0f}",
             },
         )
-        for card in order
+        for card in np.argsort(larger)[:10]
+        if np.isfinite(larger[card])
     ]
     caption = "The most irrelevant cards (ours: change of others when it moves)"
-    return Table("card", lines, caption)
+    return section("irrelevant_cards", [*tables, FigureTable("card", lines, caption)])
 
 
 def worked_examples(result: Result) -> Section:
+    def mean(values: Sequence[float], digits: int = 1) -> Figure:
+        summary = estimate(np.array(values)).summary()
+        return Figure(summary["mean"], summary["standard_error"], digits)
+
     tables, every = [], []
     for name, example in result["examples"].items():
-        seat, first = example["seat"], example["key_cards"][0]
+        seat, repeats = example["seat"], len(example["chosen"])
         draws = sorted(example["draws"], key=lambda draw: draw["holders"])
-        repeats = len(example["chosen"])
         lines = []
         for holder, group in groupby(draws, key=lambda draw: draw["holders"][0]):
             drawn = list(group)
-            label = f"{name}, {first} with {_seat(holder, seat)}"
+            role = ("", "next", "partner", "previous")[(holder - seat) % 4]
+            label = f"{name}, {example['key_cards'][0]} with seat {holder} ({role})"
             share = sum(draw["weight"] for draw in drawn) / repeats
-            lines.append(
-                Line(
-                    label,
-                    _estimate([draw["score"] for draw in drawn], 3),
-                    paper_numbers("worked_examples", label),
-                    {"share of the weight": f"{share:.1%}", "draws": str(len(drawn))},
-                )
-            )
+            cells = {"share of the weight": f"{share:.1%}", "draws": str(len(drawn))}
+            score = mean([draw["score"] for draw in drawn], 3)
+            lines.append(Line(label, score, paper_numbers("worked_examples", label), cells))
+        every += lines
+        candidates = [
+            Line(card, mean(q), cells={"chosen": f"{example['chosen'].count(card) / repeats:.0%}"})
+            for card, q in sorted(example["q"].items(), key=lambda item: -np.mean(item[1]))
+        ]
         position = (
             f"Seat {seat} holds {example['hand']}; seat {example['leader']} led first; played "
             f"{example['plays']}"
         )
-        tables.append(Table("score where", lines, position))
-        every += lines
-        candidates = [
-            Line(
-                card,
-                _estimate(values),
-                cells={"chosen": f"{example['chosen'].count(card) / repeats:.0%}"},
-            )
-            for card, values in sorted(example["q"].items(), key=lambda item: -np.mean(item[1]))
-        ]
-        tables.append(Table("card", candidates, f"{name}: Q in points"))
-    return _section("worked_examples", tables, remarks=_remarks("worked_examples", every))
-
-
-def _estimate(values: Sequence[float], digits: int = 1) -> Figure:
-    summary = estimate(np.array(values)).summary()
-    return Figure(summary["mean"], summary["standard_error"], digits)
-
-
-def _seat(holder: int, seat: int) -> str:
-    role = {1: "next", 2: "partner", 3: "previous"}[(holder - seat) % 4]
-    return f"seat {holder} ({role})"
+        tables.append(FigureTable("score where", lines, position))
+        tables.append(FigureTable("card", candidates, f"{name}: Q in points"))
+    return section("worked_examples", tables, every)
 
 
 def classical(result: Result) -> Section:
     lines = []
     for name, blocks in result["blocks"].items():
-        points = figure(*with_errors(mean_of("points"), blocks))
-        plain = figure(*with_errors(mean_of("without_c10"), blocks))
-        deviation, _ = with_errors(deviation_of("points", "square"), blocks)
-        cells = {"sd": f"{deviation:.1f}", "if a lone C10 counts 0": plain.text}
+        (points,), (plain,), (deviation,) = (
+            figures(statistic, blocks)
+            for statistic in (
+                *(mean_of("points"), mean_of("without_c10"), deviation_of("points", "square")),
+            )
+        )
+        cells = {"sd": f"{deviation.value:.1f}", "if a lone C10 counts 0": plain.text}
         lines.append(Line(name, points, paper_numbers("classical", name), cells))
-    remarks = [f"{result['deals']} deals.", *_remarks("classical", lines)]
-    return _section("classical", [Table("seat of", lines)], remarks=remarks)
-
-
-def input_figures(result: Result) -> Section:
-    pictures = {
-        "input_diffuse.png": "Diffuse technique: the cards of the trick",
-        "input_averaged.png": "Averaged input: the hands",
-    }
-    return _section("input_figures", pictures=pictures)
+    table = FigureTable("seat of", lines)
+    return section("classical", [table], lines, [f"{result['deals']} deals."])
 
 
 def sweep(name: str, result: Result) -> Section:
     """A grid of matches with the swept values of each."""
     lines = []
     for row in result["cells"]:
-        over = row.get("over_first")
-        ess = row.get("effective_sample_size")
-        cells = {
-            **({"effective sample size": f"{ess:.1f}"} if ess is not None else {}),
-            **({"over the first": Figure(**over).text} if over else {}),
-        }
+        cells = {}
+        if (ess := row.get("effective_sample_size")) is not None:
+            cells["effective sample size"] = f"{ess:.1f}"
+        if over := row.get("over_first"):
+            cells["over the first"] = Figure(**over).text
         lines.append(match_line(name, row["label"], row["match"], cells))
     return Section(
         result["title"],
         f"{result['player']} against two of {result['opponent']}; the cells differ in "
         f"{' and '.join(result['keys'])}, and the first is what the others are compared with, by "
         "deal.",
-        [Table(", ".join(result["keys"]), lines)],
+        [FigureTable(", ".join(result["keys"]), lines)],
         {f"{name}.png": result["title"]},
     )
 
 
-def belief_quality(result: Result) -> Section:
-    from experiments.report.belief import tables_and_remarks
+def arena_load(result: Result) -> Section:
+    """Rounds of random bots and all of them, and people at tables of our player if there were
+    any."""
+    columns = ("games", "lost_or_wrong", "plays_per_second", "median_ms", "p99_ms", "most_ms")
+    of_people = ("tables", "answers_per_second", "median_seconds", "p99_seconds", "most_seconds")
 
-    tables, remarks = tables_and_remarks(result)
-    pictures = {"belief_quality.png": "Gain over uniform by stage, and calibration"}
-    return _section("belief_quality", tables, pictures=pictures, remarks=remarks)
+    def cells(row: Result, names: Sequence[str]) -> dict[str, str]:
+        return {name.replace("_", " "): f"{row[name]:g}" for name in names}
+
+    lines = []
+    for label, row in {**dict(enumerate(result["rounds"], start=1)), "all": result}.items():
+        memory = f"{row['memory_mb']:g}" if "memory_mb" in row else ""
+        lines.append(
+            Line(str(label), cells=cells(row, columns) | {"memory of the server, MB": memory})
+        )
+    tables = [FigureTable("round", lines)]
+    if people := result.get("people"):
+        line = Line(people["player"], cells=cells(people, of_people))
+        tables.append(FigureTable("people play", [line]))
+    return Section("The arena under load", "Times from a play to the next view.", tables)
 
 
 def to_be_played(name: str) -> Section:
@@ -296,19 +249,7 @@ def to_be_played(name: str) -> Section:
     ]
     title = TEXTS[name]["title"] if name in TEXTS else name.replace("_", " ").capitalize()
     words = "To be played: `python -m experiments.reproduce scale=final publish=true`."
-    return Section(title, words, [Table("", lines)] if lines else [])
-
-
-def value_bias(result: Result) -> Section:
-    tables, remarks = value_bias_tables(result)
-    pictures = {"value_bias.png": "Errors between the cards of one decision"}
-    return _section("value_bias", tables, pictures=pictures, remarks=remarks)
-
-
-def arena_load(result: Result) -> Section:
-    return Section(
-        "The arena under load", "Times from a play to the next view.", arena_tables(result)
-    )
+    return Section(title, words, [FigureTable("", lines)] if lines else [])
 
 
 MEASURED: Mapping[str, Callable[[Result], Section]] = {
@@ -317,9 +258,11 @@ MEASURED: Mapping[str, Callable[[Result], Section]] = {
     "irrelevant_cards": irrelevant_cards,
     "worked_examples": worked_examples,
     "classical": classical,
-    "input_figures": input_figures,
-    "belief_quality": belief_quality,
-    "value_bias": value_bias,
+    "input_figures": lambda result: section("input_figures"),
+    "belief_quality": lambda result: section(
+        "belief_quality", belief.tables(result), remarks=belief.remarks(result)
+    ),
+    "value_bias": lambda result: section("value_bias", value_bias.tables(result)),
     "arena_load": arena_load,
 }
 

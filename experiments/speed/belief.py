@@ -5,13 +5,14 @@ package. Few decisions at once are taken from many positions, one after the othe
 makes the opponent model dearer and leaves fewer cards to search.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 
 from experiments.speed.inference import compile_decisions, views_with_choice
-from experiments.speed.search import in_turns
+from experiments.speed.rates import in_turns
 from gongzhu_jax import players, runtime
 
 ALL_SEARCHED = {"scenarios.candidates": 0}
@@ -39,12 +40,27 @@ def run(
     """One row for each way of using the belief and number of decisions per device at once;
     `options` are those of all players."""
     mesh = runtime.games_mesh()
+    position_key, decision_key = jax.random.split(jax.random.key(seed))
     rows = []
     for count in decisions:
         total = count * mesh.size
-        works = [_work(player, {**(options or {}), **own}, total, seed) for own in PLAYERS.values()]
         decided = -(-POSITIONS // total) * total
-        speeds = in_turns([(work, decided) for work in works], rounds, seconds)
+        keys = jax.random.split(decision_key, decided)
+        drawn = keys, views_with_choice(position_key, decided)
+        batches = [
+            jax.device_put(
+                jax.tree.map(lambda leaf, i=i, n=total: leaf[i : i + n], drawn),
+                runtime.over_games(mesh),
+            )
+            for i in range(0, decided, total)
+        ]
+        works = []
+        for own in PLAYERS.values():
+            made = players.make(player, **{**(options or {}), **own})
+            params = jax.device_put(made.params, runtime.on_all(mesh))
+            decide = functools.partial(compile_decisions(made, mesh), params)
+            works.append((functools.partial(_decide_all, decide, batches), decided))
+        speeds = in_turns(works, rounds, seconds)
         rows += [
             {
                 "belief": name,
@@ -57,21 +73,6 @@ def run(
     return {"rows": rows, "devices": mesh.size}
 
 
-def _work(name: str, options: Mapping[str, Any], count: int, seed: int) -> Callable[[], Any]:
-    """Decides all positions, `count` at once."""
-    mesh = runtime.games_mesh()
-    over = runtime.over_games(mesh)
-    player = players.make(name, **options)
-    params = jax.device_put(player.params, runtime.on_all(mesh))
-    decide = compile_decisions(player, mesh)
-    position_key, decision_key = jax.random.split(jax.random.key(seed))
-    calls = -(-POSITIONS // count)
-    views = views_with_choice(position_key, calls * count)
-    keys = jax.random.split(decision_key, calls * count)
-    batches = [
-        jax.device_put(
-            jax.tree.map(lambda leaf, i=i: leaf[i * count : (i + 1) * count], (keys, views)), over
-        )
-        for i in range(calls)
-    ]
-    return lambda: [decide(params, *batch) for batch in batches]
+def _decide_all(decide: Callable[..., jax.Array], batches: Sequence[Any]) -> list[jax.Array]:
+    """Decides all positions, a batch at once."""
+    return [decide(*batch) for batch in batches]

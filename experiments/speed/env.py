@@ -4,6 +4,7 @@ A step is one card of one game, with the choice of the card. Whole games from th
 devices; a single game on one.
 """
 
+import functools
 import random
 from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
@@ -11,16 +12,17 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import PartitionSpec
 
-from experiments.speed.rates import rate
+from experiments.speed.rates import on_devices, rate
 from gongzhu_jax import runtime
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.random_play import play_random
 
-BatchFn = Callable[[jax.Array], jax.Array]
-"""keys [B] -> anything [B]"""
+GameFn = Callable[[jax.Array], jax.Array]
+"""key -> anything that must be known for the game to have been played"""
+HOST_GAMES = 20
+"""Games of one call of what runs on the host."""
 
 
 def run(
@@ -31,22 +33,33 @@ def run(
     seed: int = 0,
 ) -> dict[str, Any]:
     """One row for each implementation and batch size; `seconds` is the time of one measurement."""
-    timing = {"repeats": repeats, "seconds": seconds}
-    rows = [_row("gongzhu_jax", b, _jax_rate(random_game, b, seed, timing)) for b in batches]
-    rows.append(_row("plain Python", 1, _host_rate(_oracle_game(), seed, timing)))
-    hearts = _open_spiel_game()
-    speed = _host_rate(hearts, seed, timing) if hearts else None
-    rows.append(_row("OpenSpiel hearts", 1, speed))
+    measure = functools.partial(rate, repeats=repeats, seconds=seconds)
+
+    def on_arrays(play: GameFn, batch: int) -> float:
+        work, mesh = spread(jax.vmap(play), batch)
+        keys = jax.random.split(jax.random.key(seed), batch)
+        placed = jax.device_put(keys, runtime.over_games(mesh))
+        return measure(lambda: work(placed), batch * NUM_CARDS)
+
+    def on_host(play: Callable[[random.Random], int]) -> float:
+        rng = random.Random(seed)
+        steps = play(rng)
+        return measure(lambda: [play(rng) for _ in range(HOST_GAMES)], HOST_GAMES * steps)
+
+    rules, hearts = import_module("tests.oracle.rules"), _open_spiel_game()
+    measured: list[tuple[str, int, float | str]] = [
+        ("gongzhu_jax", batch, on_arrays(random_game, batch)) for batch in batches
+    ]
+    measured.append(("plain Python", 1, on_host(lambda rng: len(rules.random_game(rng).plays))))
+    measured.append(("OpenSpiel hearts", 1, on_host(hearts) if hearts else "not installed"))
     for name in pgx_games:
-        play = _pgx_game(name)
-        for batch in batches if play else batches[:1]:
-            speed = _jax_rate(play, batch, seed, timing) if play else None
-            rows.append(_row(f"pgx {name}", batch, speed))
+        if play := _pgx_game(name):
+            measured += [(f"pgx {name}", batch, on_arrays(play, batch)) for batch in batches]
+        else:
+            measured.append((f"pgx {name}", batches[0], "not installed"))
+    heads = ("what", "batch", "steps_per_second")
+    rows = [dict(zip(heads, row, strict=True)) for row in measured]
     return {"rows": rows, "versions": {name: _version(name) for name in ("open_spiel", "pgx")}}
-
-
-def _row(what: str, batch: int, speed: float | None) -> dict[str, Any]:
-    return {"what": what, "batch": batch, "steps_per_second": speed or "not installed"}
 
 
 def _version(name: str) -> str | None:
@@ -56,34 +69,20 @@ def _version(name: str) -> str | None:
         return None
 
 
-# on arrays
-
-
 def random_game(key: jax.Array) -> jax.Array:
     """Scores of a game by uniform legal cards, int32[4]."""
     deal_key, play_key = jax.random.split(key)
     return env.scores(play_random(play_key, env.deal(deal_key), NUM_CARDS))
 
 
-def spread(play: BatchFn, batch: int) -> tuple[BatchFn, jax.sharding.Mesh]:
+def spread(play: GameFn, batch: int) -> tuple[GameFn, jax.sharding.Mesh]:
     """`play` for a batch over all devices that divide it, else on one."""
     devices = jax.devices()
     mesh = runtime.games_mesh(devices if batch % len(devices) == 0 else devices[:1])
-    spec = PartitionSpec(runtime.GAMES)
-    # Constants of the deal are the same on all devices, what comes of them is not.
-    split = jax.shard_map(play, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
-    return jax.jit(split), mesh
+    return on_devices(play, mesh), mesh
 
 
-def _jax_rate(
-    play: Callable[[jax.Array], jax.Array], batch: int, seed: int, timing: dict[str, Any]
-) -> float:
-    work, mesh = spread(jax.vmap(play), batch)
-    keys = jax.device_put(jax.random.split(jax.random.key(seed), batch), runtime.over_games(mesh))
-    return rate(lambda: work(keys), batch * NUM_CARDS, **timing)
-
-
-def _pgx_game(name: str) -> Callable[[jax.Array], jax.Array] | None:
+def _pgx_game(name: str) -> GameFn | None:
     """As many random steps of a pgx game as a game of ours has, new games where one ends."""
     try:
         pgx = import_module("pgx")
@@ -106,22 +105,6 @@ def _pgx_game(name: str) -> Callable[[jax.Array], jax.Array] | None:
         return jax.lax.scan(one, game.init(first_key), keys)[0].rewards
 
     return play
-
-
-# on the host
-
-
-def _host_rate(
-    play: Callable[[random.Random], int], seed: int, timing: dict[str, Any], games: int = 20
-) -> float:
-    rng = random.Random(seed)
-    steps = play(rng)
-    return rate(lambda: [play(rng) for _ in range(games)], games * steps, **timing)
-
-
-def _oracle_game() -> Callable[[random.Random], int]:
-    rules = import_module("tests.oracle.rules")
-    return lambda rng: len(rules.random_game(rng).plays)
 
 
 def _open_spiel_game() -> Callable[[random.Random], int] | None:

@@ -12,9 +12,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh
 
-from experiments.speed.search import alone_units, in_turns, network_alone
+from experiments.speed.rates import SAME, SPLIT, in_turns, network_alone, on_devices
 from gongzhu_jax import network, runtime
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, view
@@ -42,22 +42,20 @@ def run(
     mesh = runtime.games_mesh()
     position_key, decision_key = jax.random.split(jax.random.key(seed))
     count = decisions * mesh.size
-    views = jax.device_put(views_with_choice(position_key, count), runtime.over_games(mesh))
-    keys = jax.device_put(jax.random.split(decision_key, count), runtime.over_games(mesh))
-    sizes = {"weights.chunk": chunk, "search.chunk": chunk}
-    options: dict[str, Any] = {} if chunk is None else sizes
+    drawn = jax.random.split(decision_key, count), views_with_choice(position_key, count)
+    keys_and_views = jax.device_put(drawn, runtime.over_games(mesh))
+    options: dict[str, Any] = (
+        {} if chunk is None else {"weights.chunk": chunk, "search.chunk": chunk}
+    )
     rows = []
     for name in networks:
         net = network.make(name)
         params = jax.device_put(net.init(jax.random.key(seed)), runtime.on_all(mesh))
-        alone: list[tuple[Callable[[], Any], float]] = [
-            (functools.partial(network_alone(net, mesh, size), params), alone_units(mesh, size))
-            for size in batches
-        ]
+        alone = [network_alone(net, params, mesh, size) for size in batches]
         for player_name in players:
             player = from_network(player_name, net.config, params, **options)
             decide = compile_decisions(player, mesh)
-            work = functools.partial(decide, player.params, keys, views)
+            work = functools.partial(decide, player.params, *keys_and_views)
             demanded, evaluated = np.sum(work(), axis=0).tolist()
             *speeds, decided = in_turns([*alone, (work, count)], rounds, seconds)
             best = max(speeds)
@@ -102,8 +100,4 @@ def compile_decisions(player: Player, mesh: Mesh) -> Callable[..., jax.Array]:
         used = jnp.all(decision.card >= 0)
         return jnp.stack([decision.demanded, decision.evaluated])[None] * used.astype(jnp.int32)
 
-    spec, split = PartitionSpec(), PartitionSpec(runtime.GAMES)
-    in_specs = (spec, split, split)
-    return jax.jit(
-        jax.shard_map(on_device, mesh=mesh, in_specs=in_specs, out_specs=split, check_vma=False)
-    )
+    return on_devices(on_device, mesh, (SAME, SPLIT, SPLIT))

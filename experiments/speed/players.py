@@ -10,17 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.sharding import PartitionSpec
 
-from experiments.speed.rates import rate
+from experiments.speed.rates import on_devices, rate
 from gongzhu_jax import players, runtime
 from gongzhu_jax.evaluation.matches import match_seating
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, view
 from gongzhu_jax.game.random_play import random_position
 from gongzhu_jax.inference import sampling
-
-_GAMES = PartitionSpec(runtime.GAMES)
 
 
 def run(
@@ -42,31 +39,35 @@ def run(
     """
     mesh = runtime.games_mesh()
     greed = players.make("greed", samples=samples)
+    keys = jax.random.split(jax.random.key(seed), games)
 
     def draw(keys: jax.Array, views: PublicView) -> jax.Array:
         return jax.lax.map(
             lambda item: sampling.sample(*item, samples), (keys, views), batch_size=group
         )
 
-    def decide(keys: jax.Array, views: PublicView) -> jax.Array:
-        return greed.act_batch(greed.params, keys, views)
-
-    def split(work: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
-        # Each device for itself: else the devices would wait for each other in loops.
-        return jax.jit(
-            jax.shard_map(work, mesh=mesh, in_specs=_GAMES, out_specs=_GAMES, check_vma=False)
-        )
-
     def measure(work: Callable[..., jax.Array], earliest: int, latest: int) -> float:
-        views = _views(seed, games, earliest, latest)
-        keys = jax.random.split(jax.random.key(seed), games)
-        batch = jax.device_put((keys, views), runtime.over_games(mesh))
+        @jax.jit
+        @jax.vmap
+        def look(key: jax.Array) -> PublicView:
+            state = random_position(key, earliest, latest)
+            return view(state, env.player_to_move(state))
+
+        batch = jax.device_put((keys, look(keys)), runtime.over_games(mesh))
         return rate(lambda: work(*batch), games, repeats=repeats, seconds=seconds)
 
-    rows = [_row("deals drawn", "all", measure(split(draw), 0, 51) * samples, 1)]
-    on_all = split(decide)
-    rows += [_row("greed decides", at, measure(on_all, at, at), samples) for at in stages]
-    rows.append(_match_row(match_deals, seed))
+    decide = on_devices(lambda *batch: greed.act_batch(greed.params, *batch), mesh)
+    rows = [_row("deals drawn", "all", measure(on_devices(draw, mesh), 0, 51) * samples, 1)]
+    rows += [_row("greed decides", at, measure(decide, at, at), samples) for at in stages]
+
+    # Greed against If, each deal twice, with the share of all cores that was used.
+    match = match_seating(players.make("greed"), players.make("if"), seed=seed)
+    match.compile()
+    busy = time.process_time()
+    result = match.play(match_deals)
+    busy = time.process_time() - busy
+    row = _row("games of greed against if", f"{match_deals} x 2", result.games_per_second)
+    rows.append(row | {"cores_used": busy / result.seconds / runtime.available_cores()})
     return {
         "rows": rows,
         "devices": mesh.size,
@@ -74,40 +75,11 @@ def run(
     }
 
 
-def _match_row(deals: int, seed: int) -> dict[str, Any]:
-    """Greed against If, each deal twice, with the share of all cores that was used."""
-    table = match_seating(players.make("greed"), players.make("if"), seed=seed)
-    table.compile()
-    busy = time.process_time()
-    result = table.play(deals)
-    busy = time.process_time() - busy
-    cores = runtime.available_cores()
-    return {
-        "what": "games of greed against if",
-        "stage": f"{deals} x 2",
-        "per_second": result.games_per_second,
-        "microseconds_per_deal": "",
-        "cores_used": busy / result.seconds / cores,
-    }
-
-
-def _row(what: str, stage: int | str, speed: float, deals: int) -> dict[str, Any]:
+def _row(what: str, stage: int | str, speed: float, deals: int | None = None) -> dict[str, Any]:
     return {
         "what": what,
         "stage": stage,
         "per_second": speed,
-        "microseconds_per_deal": 1e6 / (speed * deals),
+        "microseconds_per_deal": 1e6 / (speed * deals) if deals else "",
         "cores_used": "",
     }
-
-
-def _views(seed: int, games: int, earliest: int, latest: int) -> PublicView:
-    """Views of the players to move in random games. [games]"""
-
-    @jax.jit
-    @jax.vmap
-    def look(key: jax.Array) -> PublicView:
-        state = random_position(key, earliest, latest)
-        return view(state, env.player_to_move(state))
-
-    return look(jax.random.split(jax.random.key(seed), games))

@@ -5,17 +5,17 @@ the best of several rounds of each counts. The network alone gets batches of the
 search's chunks. A simulation is one that a root's budget asked for: idle ones do not count.
 """
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, PartitionSpec
+import numpy as np
 
-from experiments.speed.rates import rate
+from experiments.speed.rates import SAME, SPLIT, in_turns, network_alone, on_devices
 from gongzhu_jax import network, runtime
 from gongzhu_jax.game.random_play import random_position
-from gongzhu_jax.network.features import NUM_FEATURES
 from gongzhu_jax.search import SearchConfig, network_policy_value, search
 
 BUDGETS = {"1 x legal": (0, 1), "2 x legal": (0, 2), "10 + 2 x legal": (10, 2)}
@@ -37,81 +37,30 @@ def run(
     for name in networks:
         net = network.make(name)
         params = jax.device_put(net.init(jax.random.key(seed)), runtime.on_all(mesh))
-        alone = network_alone(net, mesh, chunk)
+        alone = network_alone(net, params, mesh, chunk)
         for label, (base, per_legal) in BUDGETS.items():
             config = SearchConfig(base=base, per_legal=per_legal, chunk=chunk)
-            searched = _search(net, config, mesh)
-            demanded, evaluated = (int(x) for x in searched(params, states))
-            speeds = in_turns(
-                [
-                    (lambda alone=alone, params=params: alone(params), alone_units(mesh, chunk)),
-                    (lambda f=searched, params=params: f(params, states), demanded),
-                ],
-                rounds,
-                seconds,
-            )
+            on_device = functools.partial(_evaluations, net=net, config=config)
+            compiled = on_devices(on_device, mesh, (SAME, SPLIT))
+            work = functools.partial(compiled, params, states)
+            demanded, evaluated = np.sum(work(), axis=0).tolist()
+            by_network, simulated = in_turns([alone, (work, demanded)], rounds, seconds)
             rows.append(
                 {
                     "network": name,
                     "budget": label,
-                    "network_per_second": speeds[0],
-                    "simulations_per_second": speeds[1],
-                    "share": speeds[1] / speeds[0],
+                    "network_per_second": by_network,
+                    "simulations_per_second": simulated,
+                    "share": simulated / by_network,
                     "waste": 1 - demanded / evaluated,
                 }
             )
     return {"rows": rows, "devices": mesh.size}
 
 
-def in_turns(
-    works: Sequence[tuple[Callable[[], Any], float]], rounds: int, seconds: float
-) -> list[float]:
-    """Best rate of each (work, units) over `rounds` in which each is measured once."""
-    best = [0.0] * len(works)
-    for _ in range(rounds):
-        for index, (work, units) in enumerate(works):
-            best[index] = max(best[index], rate(work, units, repeats=1, seconds=seconds))
-    return best
-
-
-ALONE_BATCHES = 16
-
-
-def alone_units(mesh: Mesh, chunk: int) -> int:
-    """Evaluations that one call of `network_alone` makes."""
-    return ALONE_BATCHES * chunk * mesh.size
-
-
-def network_alone(net: network.Network, mesh: Mesh, chunk: int) -> Callable[[Any], jax.Array]:
-    """params -> evaluations of batches of `chunk` on every device, one after the other."""
-
-    def on_device(params):
-        # The next input depends on the last output, so that nothing can be left out or joined.
-        def evaluate(_, features):
-            logits, value = net.apply(params, features)
-            return features + 1e-6 * (value[:, None] + logits[:, :1])
-
-        start = jnp.full((chunk, NUM_FEATURES), 0.1)
-        return jax.lax.fori_loop(0, ALONE_BATCHES, evaluate, start)
-
-    spec = PartitionSpec()
-    split = PartitionSpec(runtime.GAMES)
-    return jax.jit(
-        jax.shard_map(on_device, mesh=mesh, in_specs=spec, out_specs=split, check_vma=False)
-    )
-
-
-def _search(net: network.Network, config: SearchConfig, mesh: Mesh):
-    """(params, states) -> evaluations demanded and made."""
-
-    def on_device(params, states):
-        result = search(params, jax.random.key(0), states, network_policy_value(net), config)
-        # Q must be computed for its sum to be.
-        used = jnp.sum(jnp.where(result.visits > 0, result.q, 0.0)) > -jnp.inf
-        counts = jnp.stack([result.demanded, result.evaluated]) * used.astype(jnp.int32)
-        return jax.lax.psum(counts, runtime.GAMES)
-
-    spec, split = PartitionSpec(), PartitionSpec(runtime.GAMES)
-    return jax.jit(
-        jax.shard_map(on_device, mesh=mesh, in_specs=(spec, split), out_specs=spec, check_vma=False)
-    )
+def _evaluations(params: Any, states: Any, net: network.Network, config: SearchConfig) -> jax.Array:
+    """Evaluations demanded and made, int32[1, 2]."""
+    result = search(params, jax.random.key(0), states, network_policy_value(net), config)
+    # Q must be computed for its sum to be.
+    used = jnp.sum(jnp.where(result.visits > 0, result.q, 0.0)) > -jnp.inf
+    return jnp.stack([result.demanded, result.evaluated])[None] * used.astype(jnp.int32)

@@ -4,18 +4,14 @@ The bound of self-play is the time that the evaluations which the budgets ask fo
 rate of the network alone; everything else, the game, the tree, idle simulations, is overhead.
 """
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import jax
-from jax.sharding import Mesh
 
-from experiments.speed.rates import rate
-from experiments.speed.search import alone_units, in_turns, network_alone
+from experiments.speed.rates import in_turns, network_alone, rate
 from experiments.train import load_preset
 from gongzhu_jax import network, runtime
-from gongzhu_jax.training.config import TrainingConfig
 from gongzhu_jax.training.epoch import compile_epoch, compile_self_play, init_state
 
 BATCHES = (64, 128, 256, 512, 1024)
@@ -27,54 +23,43 @@ def run(
 ) -> dict[str, Any]:
     """One row for each preset; `presets` maps their names to how often an epoch is measured."""
     mesh = runtime.games_mesh()
-    chosen = presets or {"compact": 3, "paper": 1}
-    rows = [
-        _measure(name, repeats, mesh, rounds, seconds, seed) for name, repeats in chosen.items()
-    ]
-    return {"rows": rows, "devices": mesh.size}
-
-
-def _measure(
-    preset: str, repeats: int, mesh: Mesh, rounds: int, seconds: float, seed: int
-) -> dict[str, Any]:
-    config = load_preset(preset)
-    games = config.selfplay.games
-    net = network.make(config.network)
     key = jax.random.key(seed)
-    params = jax.device_put(net.init(key), runtime.on_all(mesh))
-    self_play = compile_self_play(config, mesh)
-    demanded = float(self_play(params, key)[1].demanded) / games
-    alone = [(network_alone(net, mesh, size), alone_units(mesh, size)) for size in BATCHES]
-    works: list[tuple[Callable[[], Any], float]] = [
-        (functools.partial(evaluate, params), units) for evaluate, units in alone
-    ]
-    works.append((lambda: self_play(params, key), games))
-    *speeds, played = in_turns(works, rounds, seconds)
-    best = max(speeds)
-    whole = _epoch_rate(config, mesh, repeats)
-    return {
-        "preset": preset,
-        "network_per_second": best,
-        "network_batch": BATCHES[speeds.index(best)],
-        "evaluations_per_game": demanded,
-        "bound_games_per_second": best / demanded,
-        "selfplay_games_per_second": played,
-        "share_of_bound": played * demanded / best,
-        "epoch_games_per_second": whole,
-        "epoch_seconds": games / whole,
-    }
+    rows = []
+    for preset, repeats in (presets or {"compact": 3, "paper": 1}).items():
+        config = load_preset(preset)
+        games = config.selfplay.games
+        net = network.make(config.network)
+        params = jax.device_put(net.init(key), runtime.on_all(mesh))
+        self_play = compile_self_play(config, mesh)
+        demanded = float(self_play(params, key)[1].demanded) / games
+        alone = [network_alone(net, params, mesh, size) for size in BATCHES]
+        play = (lambda play=self_play, params=params: play(params, key)), games
+        *speeds, played = in_turns([*alone, play], rounds, seconds)
+        best = max(speeds)
 
+        # Self-play and learning together, with the window full.
+        run_epoch = compile_epoch(config, mesh)
+        state = init_state(config, mesh)
+        for _ in range(config.learner.review - 1):
+            state, _ = run_epoch(state)
+        latest = [state]
 
-def _epoch_rate(config: TrainingConfig, mesh: Mesh, repeats: int) -> float:
-    """Games per second of self-play and learning together, with the window full."""
-    run_epoch = compile_epoch(config, mesh)
-    state = init_state(config, mesh)
-    for _ in range(config.learner.review - 1):
-        state, _ = run_epoch(state)
-    latest = [state]
+        def work(latest: list[Any] = latest, run_epoch: Any = run_epoch) -> Any:
+            latest[0], metrics = run_epoch(latest[0])
+            return metrics
 
-    def work() -> Any:
-        latest[0], metrics = run_epoch(latest[0])
-        return metrics
-
-    return rate(work, config.selfplay.games, repeats=repeats, seconds=0.1)
+        whole = rate(work, games, repeats=repeats, seconds=0.1)
+        rows.append(
+            {
+                "preset": preset,
+                "network_per_second": best,
+                "network_batch": BATCHES[speeds.index(best)],
+                "evaluations_per_game": demanded,
+                "bound_games_per_second": best / demanded,
+                "selfplay_games_per_second": played,
+                "share_of_bound": played * demanded / best,
+                "epoch_games_per_second": whole,
+                "epoch_seconds": games / whole,
+            }
+        )
+    return {"rows": rows, "devices": mesh.size}

@@ -56,7 +56,7 @@ class SavePlay:
 
 
 @dataclass(frozen=True)
-class Store:
+class StoreGame:
     """A game is over. `Table.recorded` must be called when it is stored."""
 
     record: Record
@@ -70,4 +70,4 @@ class Closed:
     unfinished: bool
 
 
-Effect = Send | Ask | Save | SavePlay | Store | Closed
+Effect = Send | Ask | Save | SavePlay | StoreGame | Closed

@@ -11,8 +11,17 @@ from typing import Any
 from gongzhu_jax.arena.clients import Clients
 from gongzhu_jax.arena.connection import Connection
 from gongzhu_jax.arena.deals import Deal, DealFn, random_deal
-from gongzhu_jax.arena.effects import Ask, By, Closed, Effect, Phase, Save, SavePlay, Send
-from gongzhu_jax.arena.effects import Store as StoreGame
+from gongzhu_jax.arena.effects import (
+    Ask,
+    By,
+    Closed,
+    Effect,
+    Phase,
+    Save,
+    SavePlay,
+    Send,
+    StoreGame,
+)
 from gongzhu_jax.arena.metrics import Metrics
 from gongzhu_jax.arena.own_players import OwnPlayers
 from gongzhu_jax.arena.pace import Pace

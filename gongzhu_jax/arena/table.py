@@ -10,7 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 from gongzhu_jax.arena.deals import Deal, DealFn
-from gongzhu_jax.arena.effects import Ask, By, Closed, Effect, Phase, Save, SavePlay, Send, Store
+from gongzhu_jax.arena.effects import (
+    Ask,
+    By,
+    Closed,
+    Effect,
+    Phase,
+    Save,
+    SavePlay,
+    Send,
+    StoreGame,
+)
 from gongzhu_jax.arena.seats import Seat, TableRules
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.arena.table_messages import (
@@ -295,4 +305,4 @@ class Table:
         self._phase = Phase.RECORDING
         self._deadline = None
         metadata = {"table": self.id, "match": self.rules.match, **self.deal.metadata}
-        return [Store(self.game.record(self.names, {**metadata, "late": self.late}))]
+        return [StoreGame(self.game.record(self.names, {**metadata, "late": self.late}))]

@@ -18,24 +18,24 @@ SELF = "@self"
 """The label of the player of the mixture that plays with the parameters that are learnt."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MixtureTrainingConfig:
-    """A whole run; everything that its result depends on, but for the players' weights."""
+    """A whole run; everything that its result depends on, but for the players' weights. Each kind
+    of network has its own values, which are in the files of the commands and nowhere else."""
 
-    epochs: int = 300
+    epochs: int
     seed: int = 0
-    network: MixtureNetwork = field(default_factory=BeliefConfig)
-    games: int = 128  # new games per epoch
-    window: int = 65536  # games kept to learn from
-    updates: int = 48  # steps of the optimiser per epoch
-    minibatch: int = 512  # positions per update
-    positions: int = 16  # positions of each game in a minibatch
-    learning_rate: float = 1e-3
-    final_learning_rate: float = 2e-5  # reached by cosine decay at the last epoch
-    average: float = 0.998  # decay per update of the averaged parameters that are used
-    # Player to its share of the seats, and the options of those that have any.
-    mixture: Mapping[str, float] = field(default_factory=lambda: {"greed": 1.0})
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    network: MixtureNetwork
+    games: int  # new games per epoch
+    window: int  # games kept to learn from
+    updates: int  # steps of the optimiser per epoch
+    minibatch: int  # positions per update
+    positions: int  # positions of each game in a minibatch
+    learning_rate: float
+    final_learning_rate: float  # reached by cosine decay at the last epoch
+    average: float  # decay per update of the averaged parameters that are used
+    mixture: Mapping[str, float]  # player to its share of the seats
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of those with any
     # "mixed": at half of the tables partners are of one player type, at the others every seat is
     # drawn for itself; "versus": the player that learns has one team, another one the other.
     seating: str = "mixed"

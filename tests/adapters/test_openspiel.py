@@ -107,8 +107,8 @@ def test_observation(game) -> None:
     assert np.flatnonzero(to_move).tolist() == [oracle.player_to_move()]
     assert sorted(np.argwhere(trick.reshape(4, 52)).tolist()) == sorted(map(list, oracle.trick))
     for other in range(4):
-        found = np.flatnonzero(taken.reshape(4, 52)[other]).tolist()
-        assert found == sorted(oracle.taken[other])
+        cards = np.flatnonzero(taken.reshape(4, 52)[other]).tolist()
+        assert cards == sorted(oracle.taken[other])
 
 
 def test_strings_tell_no_hidden_card(game) -> None:

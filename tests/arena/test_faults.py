@@ -123,12 +123,12 @@ def test_memory_does_not_grow(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (table,) = service.lobby.tables
         for seat in (1, 2, 3):
             await session.receive(json.dumps({"type": "sit", "table": table, "seat": seat}))
-        found = []
+        sizes = []
         for _ in range(10):
             await play_games(session, connection, table, 1000)
             gc.collect()
-            found.append(resident_bytes(os.getpid()) >> 20)
-        return found
+            sizes.append(resident_bytes(os.getpid()) >> 20)
+        return sizes
 
     try:
         megabytes = asyncio.run(play())

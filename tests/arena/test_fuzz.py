@@ -107,12 +107,12 @@ class World:
 
 
 def drain(connection: Connection) -> list[str]:
-    found = []
+    texts = []
     while not connection.outgoing.empty():
         text = connection.outgoing.get_nowait()
         if text is not None:
-            found.append(text)
-    return found
+            texts.append(text)
+    return texts
 
 
 def state(at: Table) -> str:

@@ -74,15 +74,15 @@ def test_health_and_metrics(tmp_path: Path) -> None:
                 return await asyncio.to_thread(get, arena, "/metrics")
 
         text = run(play)
-        found = {
+        metrics = {
             (sample.name, *sample.labels.values()): sample.value
             for family in text_string_to_metric_families(text)
             for sample in family.samples
         }
-    assert found["arena_connections",] == 1
-    assert found["arena_tables", "waiting"] == 1
-    assert found["arena_errors_total", "unknown"] == 2
-    assert found["arena_messages_total", "create"] == 1
+    assert metrics["arena_connections",] == 1
+    assert metrics["arena_tables", "waiting"] == 1
+    assert metrics["arena_errors_total", "unknown"] == 2
+    assert metrics["arena_messages_total", "create"] == 1
 
 
 def test_logs_have_times(tmp_path: Path) -> None:

@@ -206,13 +206,15 @@ def test_the_language_switch_changes_everything(browser: Browser, page_arena: Ar
     page = open_page(browser, address(page_arena))
     page.locator("#other-left").wait_for()
     texts = page.evaluate(
-        "() => import('./static/js/i18n.js').then(found => "
-        "[...found.TEXTS.values()].map(all => [...all]))"
+        "() => import('./static/js/i18n.js').then(module => "
+        "[...module.TEXTS.values()].map(all => [...all]))"
     )
     english, chinese = (dict(pairs) for pairs in texts)
     assert english.keys() == chinese.keys()
     for key in english:
-        placeholders = [set(re.findall(r"\{\w+\}", found[key])) for found in (english, chinese)]
+        placeholders = [
+            set(re.findall(r"\{\w+\}", language[key])) for language in (english, chinese)
+        ]
         assert placeholders[0] == placeholders[1], key
 
     def check_switch() -> None:
@@ -262,17 +264,17 @@ def all_texts(page: Page) -> list[str]:
         """() => {
           const NAMES = '#tables .seated, #daily-table tbody, #announce';
           const seen = (element) => element.checkVisibility();
-          const found = [document.title];
+          const texts = [document.title];
           for (const element of document.querySelectorAll('body *')) {
             // The names of other people stay as they are.
             if (!seen(element) || element.closest(NAMES)) continue;
-            if (element.ariaLabel) found.push(element.ariaLabel);
-            if (element.title) found.push(element.title);
-            if (element.tagName === 'INPUT' && element.type === 'text') found.push(element.value);
+            if (element.ariaLabel) texts.push(element.ariaLabel);
+            if (element.title) texts.push(element.title);
+            if (element.tagName === 'INPUT' && element.type === 'text') texts.push(element.value);
             for (const node of element.childNodes) {
-              if (node.nodeType === 3 && node.data.trim()) found.push(node.data.trim());
+              if (node.nodeType === 3 && node.data.trim()) texts.push(node.data.trim());
             }
           }
-          return found.filter((text) => !/^\\d+ ?(s|秒)$/.test(text));
+          return texts.filter((text) => !/^\\d+ ?(s|秒)$/.test(text));
         }"""
     )

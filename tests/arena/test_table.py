@@ -8,7 +8,17 @@ import pytest
 
 from gongzhu_jax import records
 from gongzhu_jax.arena.deals import Deal, GameKey
-from gongzhu_jax.arena.effects import Ask, By, Closed, Effect, Phase, Save, SavePlay, Send, Store
+from gongzhu_jax.arena.effects import (
+    Ask,
+    By,
+    Closed,
+    Effect,
+    Phase,
+    Save,
+    SavePlay,
+    Send,
+    StoreGame,
+)
 from gongzhu_jax.arena.seats import TableRules
 from gongzhu_jax.arena.table import Table
 from gongzhu_jax.arena.table_state import dump_table, restore_table
@@ -87,7 +97,7 @@ def test_a_whole_game_by_clients() -> None:
         effects = at.play(view["seat"], view["stage"], card_id(rng.choice(view["legal"])), 2.0)
         turns += 1
     assert turns == 52
-    (store,) = [e for e in effects if isinstance(e, Store)]
+    (store,) = [e for e in effects if isinstance(e, StoreGame)]
     (replayed,) = records.replay_records([store.record])
     assert replayed.scores == store.record.scores
     assert store.record.metadata["late"] == []
@@ -127,7 +137,7 @@ def test_the_clock_plays_the_lowest_legal_card() -> None:
     while at.phase is Phase.PLAYING:
         now += 10
         effects = at.tick(now)
-    (store,) = [e for e in effects if isinstance(e, Store)]
+    (store,) = [e for e in effects if isinstance(e, StoreGame)]
     assert [late[1] for late in store.record.metadata["late"]] == list(range(52))
     assert records.replay_records([store.record])
 
@@ -190,7 +200,7 @@ def test_a_stored_table_goes_on_where_it_was(stop: int) -> None:
     assert [place.token for place in again.seats] == tokens
     assert not any(place.connected for place in again.seats)
     if stop == 52:
-        assert [type(e) for e in effects] == [Store]  # killed before it was recorded
+        assert [type(e) for e in effects] == [StoreGame]  # killed before it was recorded
     else:
         (turn,) = sent(effects, "turn")
         assert turn.message["seconds"] == RULES.move_seconds
@@ -236,7 +246,7 @@ def test_leaving_hands_the_seat_to_the_clock_at_once() -> None:
     while at.phase is Phase.PLAYING:
         assert at.game.mover == 0
         effects = at.play(0, at.game.stage, at.game.legal()[0], 3.0)
-    (store,) = [e for e in effects if isinstance(e, Store)]
+    (store,) = [e for e in effects if isinstance(e, StoreGame)]
     assert store.record.players == ("c0", "c1", "c2", "c3")
     assert len(store.record.metadata["late"]) == 39
     at.recorded(1, 4.0)

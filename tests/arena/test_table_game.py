@@ -40,11 +40,11 @@ def test_random_games_agree_with_the_plain_rules() -> None:
 
 def test_records_of_games_replay_by_the_compiled_rules() -> None:
     games = [random_game(seed)[0] for seed in range(64)]
-    found = [
+    stored = [
         records.Record(g.dealt, g.leader, tuple(g.plays), ("a", "b", "c", "d"), tuple(g.scores()))
         for g in games
     ]
-    replayed = records.replay_records(found)
+    replayed = records.replay_records(stored)
     assert [r.winners for r in replayed] == [tuple(g.leaders[1:]) for g in games]
 
 

@@ -79,14 +79,14 @@ def test_results_do_not_depend_on_the_batch(reference):
 def test_results_do_not_depend_on_the_devices(reference):
     assert jax.device_count() > 1
     mesh = runtime.games_mesh(jax.devices()[:1])
-    found = play_match(random_player, mixed_player, 200, seed=3, batch=50, chunk=7, mesh=mesh)
-    np.testing.assert_array_equal(found.margins, reference)
+    match = play_match(random_player, mixed_player, 200, seed=3, batch=50, chunk=7, mesh=mesh)
+    np.testing.assert_array_equal(match.margins, reference)
 
 
 def test_a_later_part_of_the_deals_gives_the_same(reference):
     part = random_deals(3, 200).part(150, 170)
-    found = play_match(random_player, mixed_player, part, seed=3, batch=64)
-    np.testing.assert_array_equal(found.margins, reference[150:170])
+    match = play_match(random_player, mixed_player, part, seed=3, batch=64)
+    np.testing.assert_array_equal(match.margins, reference[150:170])
 
 
 def test_seeds_differ(reference):

@@ -21,20 +21,20 @@ PAPER = antisymmetric(
 
 
 def test_estimate():
-    found = stats.estimate(np.array([1.0, 2.0, 3.0, 6.0]))
-    assert found.mean == 3.0
+    summary = stats.estimate(np.array([1.0, 2.0, 3.0, 6.0]))
+    assert summary.mean == 3.0
     # Sample variance (4 + 1 + 0 + 9) / 3, over 4 observations.
-    assert found.standard_error == pytest.approx((14 / 3 / 4) ** 0.5)
-    low, high = found.interval
-    assert high - low == pytest.approx(2 * 1.96 * found.standard_error, rel=1e-4)
-    assert found.count == 4
+    assert summary.standard_error == pytest.approx((14 / 3 / 4) ** 0.5)
+    low, high = summary.interval
+    assert high - low == pytest.approx(2 * 1.96 * summary.standard_error, rel=1e-4)
+    assert summary.count == 4
 
 
 def test_one_observation_has_no_standard_error():
-    found = stats.estimate(np.array([5.0]))
-    assert found.mean == 5.0
-    assert np.isnan(found.standard_error)
-    assert found.summary()["standard_error"] is None
+    summary = stats.estimate(np.array([5.0]))
+    assert summary.mean == 5.0
+    assert np.isnan(summary.standard_error)
+    assert summary.summary()["standard_error"] is None
     with pytest.raises(ConfigError):
         stats.estimate(np.array([]))
 

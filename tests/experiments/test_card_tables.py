@@ -17,7 +17,6 @@ from experiments.paper import (
     card_statistics,
     card_values,
     classical,
-    guessed_hands,
     input_figures,
     irrelevant_cards,
     published,
@@ -248,7 +247,7 @@ def test_blocks_know_the_error_of_a_mean() -> None:
 def test_guessed_hands() -> None:
     for name, groups in published.irrelevant_examples().items():
         for group in groups:
-            hands = guessed_hands.draw_hands(0, name, group, 5)
+            hands = irrelevant_cards.draw_hands(0, name, group, 5)
             guessed = sorted(set(card_ids(group)) - {card_id(name)})
             for without, present, lead in zip(
                 hands.without, hands.present, hands.leads, strict=True
@@ -323,7 +322,7 @@ def test_examples_of_irrelevant_cards(params, weights, places) -> None:
     assert irrelevant_cards.main(arguments) == 0
     result = json.loads((places / "runs" / "irrelevant_cards.json").read_text())["result"]
     group = published.irrelevant_examples()["SJ"][1]
-    hands = guessed_hands.draw_hands(0, "SJ", group, 4)
+    hands = irrelevant_cards.draw_hands(0, "SJ", group, 4)
     step = jax.vmap(lambda owners, lead: env.step(env.from_owners(owners, 0), lead))
     for kind, owners in (("without", hands.without), ("with", hands.present)):
         q = averaged_logits(params, step(jnp.asarray(owners), jnp.asarray(hands.leads)))

@@ -1,5 +1,6 @@
 """Rounds of improvement and exploiters: who is trained from what, without any training."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,7 @@ def test_finished_stages_are_not_trained_again(
         trained.append(str(Path(chosen.directory).relative_to(settings.directory)))
         (Path(chosen.directory) / "last" / str(chosen.training["epochs"])).mkdir(parents=True)
 
-    stages = {
-        name: improve.Stage(stage.command, stage.settings, train, stage.kind, stage.shipped)
-        for name, stage in improve.STAGES.items()
-    }
+    stages = {name: replace(stage, train=train) for name, stage in improve.STAGES.items()}
     monkeypatch.setattr(improve, "STAGES", stages)
     monkeypatch.setattr(improve, "export", lambda _, kind, output, *__: output.touch())
     monkeypatch.setattr(improve, "play_round", lambda *_: {"rows": {}, "differences": {}})

@@ -11,7 +11,7 @@ import pytest
 
 from experiments.common.provenance import ROOT
 from experiments.common.results import RECORDS, Workplace
-from experiments.compare import Pairing, difference
+from experiments.compare import difference
 from experiments.report import docs
 from experiments.report.sections import section_of
 from gongzhu_jax.evaluation.deal_sets import choose_deals
@@ -109,13 +109,11 @@ def small_results(folder: Path) -> None:
     """Something published: a comparison of two short records."""
     work = Workplace("python -m experiments.compare rows=inputs publish=true", publish=True)
     work.provenance["clean"] = True
-    recorder = work.recorder()
     chosen = choose_deals("published-1", 5)
     made = {"onehot, one deal": mixed_player, "averaged": high_player}
-    pairings = [Pairing(name, player, random_player, 5) for name, player in made.items()]
     records = {
-        each.name: recorder.play(each.name, each.player, each.opponent, chosen, batch=8)
-        for each in pairings
+        name: work.recorder.play(name, player, random_player, chosen, batch=8)
+        for name, player in made.items()
     }
     pair = ("averaged", "onehot, one deal")
     result = {

@@ -16,11 +16,12 @@ from experiments import analyse, belief_quality, compare
 from experiments.common.cli import load_settings
 from experiments.paper.published import paper_rows
 from experiments.report.belief import best_of, calibration_error, gain
-from experiments.report.sections import belief_quality as belief_section
+from experiments.report.sections import section_of
 from gongzhu_jax import players, records
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation.fingerprint import program_digest
 from gongzhu_jax.game.cards import CARD_NAMES
+from gongzhu_jax.inference.config import WeightConfig
 from gongzhu_jax.inference.constraints import constraints, opponents
 from gongzhu_jax.inference.correction import log_weights
 from gongzhu_jax.inference.sampling import sample
@@ -139,7 +140,7 @@ def test_analyse_refuses(
     assert not output.with_suffix(".json").exists()
 
 
-ROWS = ("techniques", "weightings", "inputs", "strength", "oracle_gap")
+ROWS = ("techniques", "weightings", "inputs", "strength", "parts", "oracle_gap")
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -179,21 +180,21 @@ def test_players_of_published_comparisons_exist(name: str) -> None:
 
 def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> None:
     """One evaluation of every slice serves all; the player evaluates only what counts."""
-    asked = [
-        belief_quality.Weighting("iec", "important", 0.05),
-        belief_quality.Weighting("iec", "every", 0.15),
-        belief_quality.Weighting("bayes", "every", 0.1),
-    ]
+    asked = {
+        "a": WeightConfig(rule="iec", slices="important", beta=0.05),
+        "b": WeightConfig(rule="iec", slices="every", beta=0.15),
+        "c": WeightConfig(rule="bayes", slices="every", beta=0.1),
+    }
     views = positions.random_views(3, [9, 22, 41])
     keys = jax.random.split(jax.random.key(0), 3)
     holder = jax.vmap(lambda key, view: sample(key, view, 4))(keys, views)
     analysis = belief_quality.weigh_all(str(weights), asked)(views, holder)
     network, params = load_weights(weights)
-    for each in asked:
-        beta = jnp.float32(each.beta)
-        alone, _, _ = log_weights(params, views, holder, beta, make(network), each.config)
+    for name, config in asked.items():
+        beta = jnp.float32(config.beta)
+        alone, _, _ = log_weights(params, views, holder, beta, make(network), config)
         assert np.ptp(alone) > 0.01
-        np.testing.assert_allclose(analysis[each.name], alone, atol=1e-4)
+        np.testing.assert_allclose(analysis[name], alone, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -256,6 +257,6 @@ def test_belief_quality(places: Path, tmp_path: Path, weights: Path, monkeypatch
     assert calibration_error(bins) == pytest.approx(
         np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum()
     )
-    section = belief_section(result)
+    section = section_of("belief_quality", result)
     assert section.tables[0].caption == "Games of raw: best IEC"
     assert {len(line) for line in section.tables[0].lines} == {4}

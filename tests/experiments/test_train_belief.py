@@ -1,6 +1,8 @@
 """The command that trains the belief: what it writes, and that it goes on after a stop."""
 
+import importlib
 import json
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import jax
@@ -9,8 +11,10 @@ import pytest
 
 from experiments import export_weights, train_belief, train_opponent_model
 from experiments.common import mixture
+from experiments.common.cli import compose
 from experiments.common.tracking import read_log
 from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.mixture_training import MixtureTrainingConfig
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.opponents import card_belief, opponent_model
 
@@ -31,6 +35,22 @@ TABLES = (
     *("training.minibatch=64", "training.positions=8", "network.reader=16", "network.width=16"),
 )
 SMALL = (*TABLES, "network.blocks=1")
+
+
+@pytest.mark.parametrize(
+    "name", ["train_belief", "train_opponent_model", "train_critic", "train_distilled"]
+)
+def test_files_and_defaults_cannot_disagree(name: str) -> None:
+    """What the file of a training says has no other value in the dataclass; options and random
+    plays are none unless a file says so."""
+    importlib.import_module(f"experiments.{name}")
+    stated = compose(name, []).training
+    for field in fields(MixtureTrainingConfig):
+        required = field.default is MISSING and field.default_factory is MISSING
+        if required and field.name != "network":
+            assert field.name in stated
+        elif field.name in stated and field.name not in ("options", "random_play"):
+            assert stated[field.name] == field.default
 
 
 def run(directory: Path, *changes: str) -> int:

@@ -64,12 +64,12 @@ def one(tree, index):
     return jax.tree.map(lambda leaf: leaf[index], tree)
 
 
-def assert_equal_trees(found, expected) -> None:
+def assert_equal_trees(tree, expected) -> None:
     """Bit for bit, types of the entries included."""
-    jax.tree.map(_assert_equal_leaves, found, expected)
+    jax.tree.map(_assert_equal_leaves, tree, expected)
 
 
-def _assert_equal_leaves(found, expected) -> None:
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+def _assert_equal_leaves(leaf, expected) -> None:
+    leaf, expected = np.asarray(leaf), np.asarray(expected)
+    assert leaf.dtype == expected.dtype
+    np.testing.assert_array_equal(leaf, expected)

@@ -59,20 +59,20 @@ def test_golden_games() -> None:
 @given(seed=SEEDS)
 def test_every_step_as_the_oracle(seed: int) -> None:
     states = jax.device_get(random_games(jax.random.key(seed), BATCH))
-    found = {name: leaf.tolist() for name, leaf in jax.device_get(facts(states)).items()}
+    ours = {name: leaf.tolist() for name, leaf in jax.device_get(facts(states)).items()}
     taken_by, holder = states.taken_by.tolist(), states.holder.tolist()
     leaders, plays = states.leaders.tolist(), states.plays[:, -1].tolist()
     for i in range(BATCH):
         game = rules.Game(holder[i][0], leaders[i][0][0])
         for stage in range(53):
             expected_legal = game.legal()
-            legal = found["legal"][i][stage]
+            legal = ours["legal"][i][stage]
             assert [card for card in range(52) if legal[card]] == expected_legal
-            assert found["to_move"][i][stage] == game.player_to_move()
-            assert found["scores"][i][stage] == game.scores()
-            assert found["margins"][i][stage] == [game.margin(0), game.margin(1)] * 2
-            assert found["terminal"][i][stage] == game.is_terminal()
-            assert found["owners"][i][stage] == game.owners
+            assert ours["to_move"][i][stage] == game.player_to_move()
+            assert ours["scores"][i][stage] == game.scores()
+            assert ours["margins"][i][stage] == [game.margin(0), game.margin(1)] * 2
+            assert ours["terminal"][i][stage] == game.is_terminal()
+            assert ours["owners"][i][stage] == game.owners
             where = list(zip(holder[i][stage], taken_by[i][stage], strict=True))
             assert where == places(game)
             if stage < 52:
@@ -147,9 +147,9 @@ ALL_HEARTS = "H2 H3 H4 H5 H6 H7 H8 H9 H10 HJ HQ HK HA"
 )
 def test_scoring_table(taken: str, points: int) -> None:
     for seat in range(4):
-        found = np.asarray(scoring.score_cards(takers({taken: seat})))
-        assert found.dtype == np.int32
-        assert found.tolist() == [points * (other == seat) for other in range(4)]
+        scores = np.asarray(scoring.score_cards(takers({taken: seat})))
+        assert scores.dtype == np.int32
+        assert scores.tolist() == [points * (other == seat) for other in range(4)]
 
 
 def test_lone_transformer_setting() -> None:

@@ -67,12 +67,12 @@ def test_nothing_leaks(seed: int) -> None:
     ]
     leaders = np.array([game.leader for game in repeated], np.int8)
     plays = np.array([pad_plays(cards(game)) for game in repeated])
-    found, holder, legal = view_after(np.array(owners, np.int8), leaders, plays, seats)
+    seen, holder, legal = view_after(np.array(owners, np.int8), leaders, plays, seats)
     assert np.all(legal)
     true_views = jax.tree.map(
         lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), view_all_seats(states)
     )
-    assert_equal_trees(found, true_views)
+    assert_equal_trees(seen, true_views)
     # The deals were other deals, or this would say nothing.
     changed = np.any(np.asarray(holder) != np.repeat(states.holder, 4, axis=0), axis=1)
     assert changed.mean() > 0.7
@@ -90,13 +90,13 @@ def test_nothing_leaks_in_endgames() -> None:
         hidden = unknown_to(game, seat)
         sizes = [len(game.hand(other)) for other in opponents]
         deals = enumerate_deals(hidden, sizes, [game.voids()[other] for other in opponents])
-        found = set()
+        consistent = set()
         for deal, _ in zip(deals, range(64), strict=False):
             scenario = [seat] * 52
             for card, i in zip(hidden, deal, strict=True):
                 scenario[card] = opponents[i]
-            found.add(tuple(full_deal(game.leader, cards(game), scenario)))
-        owners = np.array(sorted(found), np.int8)
+            consistent.add(tuple(full_deal(game.leader, cards(game), scenario)))
+        owners = np.array(sorted(consistent), np.int8)
         # Padded to one size, so that the replay compiles once.
         owners = owners[np.arange(64) % len(owners)]
         plays = np.tile(pad_plays(cards(game)), (64, 1))
@@ -104,7 +104,7 @@ def test_nothing_leaks_in_endgames() -> None:
         got, _, legal = view_after(owners, leaders, plays, seats)
         assert np.all(legal)
         assert_equal_trees(got, jax.tree.map(lambda leaf: np.repeat(leaf[:1], 64, axis=0), got))
-        compared += len(found)
+        compared += len(consistent)
     assert compared > 24
 
 
@@ -112,11 +112,11 @@ def test_nothing_leaks_in_endgames() -> None:
 @given(seed=SEEDS)
 def test_views_as_the_oracle(seed: int) -> None:
     states, games = random_states(seed, BATCH)
-    found = jax.device_get(view_all_seats(states))
+    every_view = jax.device_get(view_all_seats(states))
     for i, game in enumerate(games):
         played = cards(game)
         for seat in range(4):
-            mine = one(found, (i, seat))
+            mine = one(every_view, (i, seat))
             assert mine.seat == seat
             assert mine.to_move == game.player_to_move()
             assert mine.stage == len(played)
@@ -135,15 +135,15 @@ def test_views_as_the_oracle(seed: int) -> None:
 def test_what_follows_from_a_view() -> None:
     states, games = random_states(1, BATCH)
     movers = jax.vmap(env.player_to_move)(states)
-    found = view_each(states, movers)
-    legal = np.asarray(jax.vmap(legal_mask)(found))
-    unseen = np.asarray(jax.vmap(unseen_mask)(found))
+    seen = view_each(states, movers)
+    legal = np.asarray(jax.vmap(legal_mask)(seen))
+    unseen = np.asarray(jax.vmap(unseen_mask)(seen))
     for i, game in enumerate(games):
         assert np.flatnonzero(legal[i]).tolist() == game.legal()
         assert np.flatnonzero(unseen[i]).tolist() == sorted(unknown_to(game, int(movers[i])))
     # With the true deal a view is the game again; entries that the viewer knows are not read.
     holder = np.where(unseen, states.holder, np.int8(3))
-    assert_equal_trees(jax.vmap(with_deal)(found, jnp.asarray(holder)), states)
+    assert_equal_trees(jax.vmap(with_deal)(seen, jnp.asarray(holder)), states)
 
 
 @examples(2)
@@ -151,11 +151,11 @@ def test_what_follows_from_a_view() -> None:
 def test_made_from_outside(seed: int) -> None:
     """A view from a hand and a history is the view of the game, given as ids or names."""
     states, games = random_states(seed, BATCH)
-    found = jax.device_get(view_all_seats(states))
+    every_view = jax.device_get(view_all_seats(states))
     for i, game in enumerate(games):
         for seat in range(4):
             made = make_view(seat, game.hand(seat), game.leader, cards(game))
-            assert_equal_trees(made, one(found, (i, seat)))
+            assert_equal_trees(made, one(every_view, (i, seat)))
 
 
 def test_made_from_names() -> None:

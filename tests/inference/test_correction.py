@@ -58,8 +58,8 @@ def _log_weights(views: PublicView, holder: Any, config: WeightConfig, **options
     """Log weights [B, N], slices that count, slices evaluated."""
     params, network = options.get("params", POLICY), options.get("network", LINEAR)
     run = _compiled(network, replace(config, beta=0.0))
-    found = run(params, views, holder, jnp.float32(config.beta), options.get("active"))
-    return tuple(np.asarray(x) for x in found)
+    weighed = run(params, views, holder, jnp.float32(config.beta), options.get("active"))
+    return tuple(np.asarray(x) for x in weighed)
 
 
 @pytest.fixture(scope="module")
@@ -125,16 +125,16 @@ def _expected(
 )
 def test_weights_are_those_of_the_oracle(views, holder, options: dict[str, Any]) -> None:
     config = WeightConfig(**options)
-    found, counted, evaluated = _log_weights(views, holder, config)
+    logs, counted, evaluated = _log_weights(views, holder, config)
     expected = [
         [_expected(history, deal, config) for deal in deals.tolist()]
         for history, deals in zip(_histories(views), holder, strict=True)
     ]
-    np.testing.assert_allclose(found, [[w for w, _ in row] for row in expected], atol=1e-4)
+    np.testing.assert_allclose(logs, [[w for w, _ in row] for row in expected], atol=1e-4)
     slices = sum(number for row in expected for _, number in row)
     assert counted == slices > 0
     assert evaluated == -(-slices // config.chunk) * config.chunk
-    assert np.std(found) > 0.1
+    assert np.std(logs) > 0.1
 
 
 @pytest.mark.parametrize(("per_player", "least", "most"), [(1, 1.05, 1.2), (5, 2.0, 3.5)])
@@ -190,9 +190,9 @@ def test_golden_records() -> None:
     holder = np.array([[record["scenario_owner"]] for record in records], np.int8)
     config = WeightConfig(factor="clipped", regret="suit")
     params = np.array(data._WP, np.float32).T
-    found, counted, _ = _log_weights(views, holder, config, params=params, network=Reference())
+    logs, counted, _ = _log_weights(views, holder, config, params=params, network=Reference())
     expected = [math.log(record["weight"]) for record in records]
-    np.testing.assert_allclose(found[:, 0], expected, atol=1e-4)
+    np.testing.assert_allclose(logs[:, 0], expected, atol=1e-4)
     assert counted == sum(len(record["factors"]) for record in records)
 
 
@@ -230,12 +230,12 @@ def test_only_slices_that_count_are_looked_at(views, holder, slices: str) -> Non
         left_out += len(plays) - len(used)
         one = positions.take(views, np.array([i]))
         params = (POLICY, allowed)
-        found = _log_weights(one, holder[[i]], config, params=params, network=network)[0]
-        np.testing.assert_allclose(found[0], everything[i], atol=1e-5)
+        logs = _log_weights(one, holder[[i]], config, params=params, network=network)[0]
+        np.testing.assert_allclose(logs[0], everything[i], atol=1e-5)
         if len(used) > 1:
             allowed[plays.index(used[0][1])] = False
-            found = _log_weights(one, holder[[i]], config, params=params, network=network)[0]
-            assert np.all(np.isnan(found))
+            logs = _log_weights(one, holder[[i]], config, params=params, network=network)[0]
+            assert np.all(np.isnan(logs))
     assert left_out > 50
 
 
@@ -250,9 +250,9 @@ def test_order_of_scenarios_does_not_matter(views, holder) -> None:
 @pytest.mark.parametrize("chunk", [7, 4096])
 def test_chunk_size_does_not_matter(views, holder, chunk: int) -> None:
     expected = _log_weights(views, holder, WeightConfig())
-    found = _log_weights(views, holder, WeightConfig(chunk=chunk))
-    np.testing.assert_allclose(found[0], expected[0], atol=1e-5)
-    assert found[1] == expected[1]
+    in_chunks = _log_weights(views, holder, WeightConfig(chunk=chunk))
+    np.testing.assert_allclose(in_chunks[0], expected[0], atol=1e-5)
+    assert in_chunks[1] == expected[1]
 
 
 @pytest.mark.parametrize("factor", ["exponential", "clipped"])
@@ -275,8 +275,8 @@ def test_inactive_scenarios_cost_nothing(views, holder) -> None:
     config = WeightConfig()
     everything, counted, _ = _log_weights(views, holder, config)
     active = np.random.default_rng(1).random(holder.shape[:2]) < 0.5
-    found, fewer, _ = _log_weights(views, holder, config, active=active)
-    np.testing.assert_allclose(found, np.where(active, everything, 0), atol=1e-5)
+    logs, fewer, _ = _log_weights(views, holder, config, active=active)
+    np.testing.assert_allclose(logs, np.where(active, everything, 0), atol=1e-5)
     rest = _log_weights(views, holder, config, active=~active)[1]
     assert 0 < fewer < counted == fewer + rest
     nothing = _log_weights(views, holder, config, active=np.zeros_like(active))

@@ -94,21 +94,21 @@ def test_standard_error_by_hand() -> None:
     mean: Any = np.full((1, NUM_CARDS), -np.inf, np.float32)
     mean[0, :2] = 25.0, 4.0
     nothing: Any = None
-    found = q_standard_error(Decision(nothing, mean, q, weight, nothing, nothing, nothing))
+    error = q_standard_error(Decision(nothing, mean, q, weight, nothing, nothing, nothing))
     expected = np.zeros((1, NUM_CARDS))
     expected[0, 0] = np.sqrt((0.25 * 15) ** 2 + (0.75 * 5) ** 2)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(error, expected, rtol=1e-6)
 
 
 def test_believed_holders_by_hand() -> None:
     holder: Any = np.full((2, NUM_CARDS), -1, np.int8)
     holder[:, 0] = 1, 2
     holder[:, 5] = 3, 3
-    found = np.asarray(believed_holders(holder, jnp.array([0.25, 0.75])))
+    shares = np.asarray(believed_holders(holder, jnp.array([0.25, 0.75])))
     expected = np.zeros((NUM_CARDS, 4))
     expected[0] = 0, 0.25, 0.75, 0
     expected[5] = 0, 0, 0, 1
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(shares, expected, rtol=1e-6)
 
 
 # whole decisions
@@ -122,21 +122,21 @@ def test_the_true_deal_gives_the_search_with_open_hands(params, states, views) -
     holder = states.holder[:, None]
     opponent = jax.vmap(opponents)(views, holder)
     truth = Scenarios(opponent, holder, jnp.ones((count, 1), bool), jnp.zeros((count, 1)))
-    found = jax.jit(lambda p: decide_in(make_params(p, config), keys, views, truth, NET, config))(
-        params
-    )
+    decision = jax.jit(
+        lambda p: decide_in(make_params(p, config), keys, views, truth, NET, config)
+    )(params)
     open_hands = jax.jit(
         lambda p: search(p, keys[0], states, network_policy_value(NET), config.search)
     )(params)
     # Forced plays are searched by neither.
-    np.testing.assert_allclose(found.q, open_hands.q, rtol=1e-5, atol=1e-3)
-    np.testing.assert_allclose(found.scenario_q[:, 0], open_hands.q, rtol=1e-5, atol=1e-3)
-    np.testing.assert_array_equal(found.weight, 1)
-    q, legal = np.asarray(found.q), _legal(views)
+    np.testing.assert_allclose(decision.q, open_hands.q, rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(decision.scenario_q[:, 0], open_hands.q, rtol=1e-5, atol=1e-3)
+    np.testing.assert_array_equal(decision.weight, 1)
+    q, legal = np.asarray(decision.q), _legal(views)
     assert np.sum(np.isfinite(q)) > 30
     for row in range(count):
         best = legal[row] & (q[row] == np.max(q[row]))
-        assert best[found.card[row]]
+        assert best[decision.card[row]]
 
 
 @pytest.fixture(scope="module")
@@ -181,21 +181,21 @@ def test_forced_plays_cost_nothing(params, states) -> None:
     legal = _legal(views)
     forced = np.flatnonzero(np.sum(legal, axis=1) == 1)[:24]
     assert np.min(np.asarray(views.stage)[forced]) < 16
-    found = _decided(
+    decision = _decided(
         params, jax.random.split(jax.random.key(2), 24), positions.take(views, forced), CONFIG
     )
-    np.testing.assert_array_equal(found.card, np.argmax(legal[forced], axis=1))
-    assert found.demanded == found.evaluated == 0
-    assert not np.any(np.isfinite(found.q))
+    np.testing.assert_array_equal(decision.card, np.argmax(legal[forced], axis=1))
+    assert decision.demanded == decision.evaluated == 0
+    assert not np.any(np.isfinite(decision.q))
 
 
-def _check_same(found: Decision, expected: Decision, rows: np.ndarray) -> None:
-    """`found` is what `expected` says of some of its games."""
-    np.testing.assert_array_equal(found.card, expected.card[rows])
-    np.testing.assert_array_equal(found.scenarios.holder, expected.scenarios.holder[rows])
-    np.testing.assert_allclose(found.weight, expected.weight[rows], atol=1e-5)
+def _check_same(part: Decision, expected: Decision, rows: np.ndarray) -> None:
+    """`part` is what `expected` says of some of its games."""
+    np.testing.assert_array_equal(part.card, expected.card[rows])
+    np.testing.assert_array_equal(part.scenarios.holder, expected.scenarios.holder[rows])
+    np.testing.assert_allclose(part.weight, expected.weight[rows], atol=1e-5)
     # Matrix products of another shape may round otherwise.
-    np.testing.assert_allclose(found.q, expected.q[rows], rtol=1e-4, atol=1e-2)
+    np.testing.assert_allclose(part.q, expected.q[rows], rtol=1e-4, atol=1e-2)
 
 
 def test_order_of_games_does_not_matter(params, keys, views, decided) -> None:
@@ -212,8 +212,8 @@ def test_number_of_games_does_not_matter(params, keys, views) -> None:
     )
     together = _decided(params, keys[:8], positions.take(views, np.arange(8)), config)
     for rows in (np.arange(3, 4), np.arange(5, 8)):
-        found = _decided(params, keys[rows], positions.take(views, rows), config)
-        _check_same(found, together, rows)
+        part = _decided(params, keys[rows], positions.take(views, rows), config)
+        _check_same(part, together, rows)
 
 
 def test_the_key_matters(params, keys, views, decided) -> None:
@@ -226,14 +226,14 @@ def test_many_scenarios_in_small_chunks(params, keys, views) -> None:
     config = InferenceConfig(
         ScenarioConfig(draws=256), WeightConfig(chunk=64), SearchConfig(0, 1, chunk=64)
     )
-    found = _decided(params, keys[:2], positions.take(views, np.arange(4, 6)), config)
-    assert found.scenario_q.shape == (2, 256, NUM_CARDS)
-    used = np.sum(found.scenarios.valid, axis=1)
+    decision = _decided(params, keys[:2], positions.take(views, np.arange(4, 6)), config)
+    assert decision.scenario_q.shape == (2, 256, NUM_CARDS)
+    used = np.sum(decision.scenarios.valid, axis=1)
     assert np.all((used > 256 - 9) & (used <= 256))
-    deals = {holder.tobytes() for row in found.scenarios.holder for holder in row}
+    deals = {holder.tobytes() for row in decision.scenarios.holder for holder in row}
     assert len(deals) >= np.sum(used)
-    np.testing.assert_allclose(np.sum(found.weight, axis=1), 1, rtol=1e-4)
-    assert found.evaluated - found.demanded < 2 * 64
+    np.testing.assert_allclose(np.sum(decision.weight, axis=1), 1, rtol=1e-4)
+    assert decision.evaluated - decision.demanded < 2 * 64
 
 
 def test_beliefs_are_probabilities(decided, views) -> None:

@@ -62,12 +62,12 @@ def _standard_scores(views, blocks: int) -> np.ndarray:
     draws = blocks * BLOCK
     scores = []
     for record, counts in zip(RECORDS, total, strict=True):
-        found = counts[record["unknown"]][:, record["opp"]] / draws
+        shares = counts[record["unknown"]][:, record["opp"]] / draws
         exact = np.array(record["owner_num"], float) / record["count"]
         sure = (exact == 0) | (exact == 1)
-        np.testing.assert_array_equal(found[sure], exact[sure])
+        np.testing.assert_array_equal(shares[sure], exact[sure])
         error = np.sqrt(exact * (1 - exact) / draws)
-        scores.append(((found - exact)[~sure] / error[~sure]).ravel())
+        scores.append(((shares - exact)[~sure] / error[~sure]).ravel())
     return np.concatenate(scores)
 
 
@@ -105,8 +105,8 @@ def test_whole_deals_are_uniform(views):
         record = RECORDS[i]
         opponent = (deals[:, record["unknown"]] - record["seat"] - 1) % NUM_SEATS
         every = _enumerated(record)
-        found, frequency = np.unique(opponent, axis=0, return_counts=True)
-        np.testing.assert_array_equal(found, every)
+        drawn, frequency = np.unique(opponent, axis=0, return_counts=True)
+        np.testing.assert_array_equal(drawn, every)
         p_values.append(stats.chisquare(frequency).pvalue if len(every) > 1 else 1.0)
     assert min(p_values) > 0.01 / len(small)
     assert stats.kstest([p for p in p_values if p < 1], "uniform").pvalue > 0.001
@@ -118,8 +118,8 @@ def test_nth_enumerates_every_deal_once(views):
         if record["count"] > 40:
             continue
         deals = np.asarray(_nth(positions.take(tables, i), np.arange(40)))[: record["count"]]
-        found = np.unique(deals[:, record["unknown"]], axis=0)
-        np.testing.assert_array_equal(found, _enumerated(record))
+        drawn = np.unique(deals[:, record["unknown"]], axis=0)
+        np.testing.assert_array_equal(drawn, _enumerated(record))
 
 
 def _check_deals(view, deals) -> None:
@@ -183,8 +183,8 @@ def test_strata_have_the_exact_counts(views):
 
     chosen = [i for i, r in enumerate(RECORDS) if len(r["ss"]["imp_cards"]) == 2]
     cards = np.array([RECORDS[i]["ss"]["imp_cards"] for i in chosen])
-    found = np.exp(np.asarray(log_counts(positions.take(views, np.array(chosen)), cards), float))
-    for i, row in zip(chosen, found, strict=True):
+    counts = np.exp(np.asarray(log_counts(positions.take(views, np.array(chosen)), cards), float))
+    for i, row in zip(chosen, counts, strict=True):
         record = RECORDS[i]
         exact = np.zeros(9)
         for seats, number in record["ss"]["strata_exact"].items():

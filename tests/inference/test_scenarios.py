@@ -110,24 +110,24 @@ def test_key_cards_by_hand(hand: str, plays: str, expected: str) -> None:
     cards = card_ids(hand) + low[: 13 - len(card_ids(hand))]
     view = make_view(len(card_ids(plays)), cards, 0, plays)
     names = card_ids(expected)
-    found = np.asarray(_all_key_cards(view)).tolist()
-    assert found == names + [NO_CARD] * (len(found) - len(names))
+    listed = np.asarray(_all_key_cards(view)).tolist()
+    assert listed == names + [NO_CARD] * (len(listed) - len(names))
 
 
 def test_exact_numbers_of_deals_of_the_strata(views) -> None:
     cards, placements, _, totals = _strata(views, 2)
     for i, record in enumerate(RECORDS):
         present = int(np.sum(cards[i] != NO_CARD))
-        found = {
+        sizes = {
             "".join(str(record["opp"][o]) for o in placement[:present]): total
             for placement, total in zip(placements, totals[i], strict=True)
             if total > 0
         }
         exact = record["ss"]["strata_exact"]
-        assert found.keys() == exact.keys()
+        assert sizes.keys() == exact.keys()
         for name, number in exact.items():
             # float32 counts, exact as far as float32 has whole numbers.
-            assert found[name] == pytest.approx(number, rel=0 if number < 2**24 else 1e-6)
+            assert sizes[name] == pytest.approx(number, rel=0 if number < 2**24 else 1e-6)
 
 
 # draws
@@ -138,10 +138,10 @@ def test_draws_of_each_stratum(drawn) -> None:
     for i, record in enumerate(RECORDS):
         ss = record["ss"]
         deals = drawn.holder[i][drawn.valid[i]]
-        found = Counter(_placed(record, holder, ss["imp_cards"]) for holder in deals)
-        if found != ss["strata_scenarios"]:
+        strata = Counter(_placed(record, holder, ss["imp_cards"]) for holder in deals)
+        if strata != ss["strata_scenarios"]:
             differs.add(i)
-            assert (ss["imp_cards"], found) == ([], {"": DRAWS})
+            assert (ss["imp_cards"], strata) == ([], {"": DRAWS})
             assert ss["n_scen"] == record["count"] < DRAWS
         else:
             assert len(deals) == ss["n_scen"]
@@ -176,9 +176,9 @@ def test_unused_places_are_marked(views, drawn) -> None:
 def test_no_possible_deal_leaves_nothing_valid(views) -> None:
     nobody_may = views.replace(voids=jnp.ones_like(views.voids))
     for stratified in (True, False):
-        found = _draw(0, nobody_may, stratified=stratified)
-        assert not np.any(found.valid)
-        assert np.all(found.log_weight == -np.inf)
+        sampled = _draw(0, nobody_may, stratified=stratified)
+        assert not np.any(sampled.valid)
+        assert np.all(sampled.log_weight == -np.inf)
 
 
 def test_keys_give_different_and_repeatable_deals(views, drawn) -> None:
@@ -216,11 +216,11 @@ def _by_stratum(
     views: Any, chosen: list[int], cards: dict[int, list[int]], repeats: int, **options: Any
 ) -> list[tuple[list[tuple[int, ...]], list[tuple[int, ...]]]]:
     """Draws and possible deals of each stratum of the `cards` of each of the chosen records."""
-    found = _draw_often(3, positions.take(views, np.array(chosen)), repeats, **options)
+    sampled = _draw_often(3, positions.take(views, np.array(chosen)), repeats, **options)
     groups = []
     for number, i in enumerate(chosen):
         record = RECORDS[i]
-        holder = found.holder[:, number][found.valid[:, number]]
+        holder = sampled.holder[:, number][sampled.valid[:, number]]
         place = [record["unknown"].index(card) for card in cards[i]]
         drawn_by, possible_by = {}, {}
         for deal in map(tuple, holder[:, record["unknown"]].tolist()):
@@ -259,12 +259,12 @@ def test_without_key_cards_deals_are_uniform(views) -> None:
 
 
 def test_exact_stratum_weights_are_the_shares_of_deals(views) -> None:
-    found = _draw(0, views, stratum_weights="exact")
+    sampled = _draw(0, views, stratum_weights="exact")
     for i, record in enumerate(RECORDS):
         share: dict[str, float] = defaultdict(float)
-        weight = np.exp(found.log_weight[i] - np.max(found.log_weight[i]))
-        assert np.all((weight > 0) == found.valid[i])
-        for holder, number in zip(found.holder[i], weight / np.sum(weight), strict=True):
+        weight = np.exp(sampled.log_weight[i] - np.max(sampled.log_weight[i]))
+        assert np.all((weight > 0) == sampled.valid[i])
+        for holder, number in zip(sampled.holder[i], weight / np.sum(weight), strict=True):
             if number > 0:
                 share[_placed(record, holder, record["ss"]["imp_cards"])] += float(number)
         exact = record["ss"]["strata_exact"]
@@ -277,7 +277,7 @@ def test_other_numbers_of_key_cards(views, count: int, draws: int) -> None:
     some = list(range(0, len(RECORDS), 6))
     chosen = positions.take(views, np.array(some))
     cards, placements, allowed, totals = _strata(chosen, count)
-    found = _draw(0, chosen, key_cards=count, draws=draws)
+    sampled = _draw(0, chosen, key_cards=count, draws=draws)
     seen_three = 0
     for row, i in enumerate(some):
         record = RECORDS[i]
@@ -293,23 +293,23 @@ def test_other_numbers_of_key_cards(views, count: int, draws: int) -> None:
                 assert total == pytest.approx(exact[name], rel=1e-6)
         places = oracle.allowed_placements(keys, record["sizes"], record["void"])
         assert np.sum(allowed[row]) == places
-        deals = found.holder[row][found.valid[row]]
+        deals = sampled.holder[row][sampled.valid[row]]
         counted = Counter(_placed(record, holder, keys) for holder in deals)
         assert counted == {"".join(map(str, seats)): draws // places for seats in exact}
     assert seen_three or count < 3
 
 
 def test_uniform_draws_are_those_of_sampling(views) -> None:
-    found = _draw(0, views, stratified=False)
-    assert found.holder.shape == (len(RECORDS), DRAWS, 52)
-    assert np.all(found.valid)
+    sampled = _draw(0, views, stratified=False)
+    assert sampled.holder.shape == (len(RECORDS), DRAWS, 52)
+    assert np.all(sampled.valid)
     # One over the chance of each draw: the number of deals.
     counts = np.array([record["count"] for record in RECORDS], float)
-    expected = np.broadcast_to(np.log(counts)[:, None], found.log_weight.shape)
-    np.testing.assert_allclose(found.log_weight, expected, rtol=1e-5, atol=1e-5)
+    expected = np.broadcast_to(np.log(counts)[:, None], sampled.log_weight.shape)
+    np.testing.assert_allclose(sampled.log_weight, expected, rtol=1e-5, atol=1e-5)
     keys = jax.random.split(jax.random.key(0), len(RECORDS))
     deals = jax.jit(jax.vmap(lambda key, view: sampling.sample(key, view, DRAWS)))(keys, views)
-    np.testing.assert_array_equal(found.holder, deals)
+    np.testing.assert_array_equal(sampled.holder, deals)
 
 
 @pytest.mark.parametrize(

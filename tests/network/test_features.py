@@ -33,8 +33,8 @@ def test_golden_vectors() -> None:
     plays = np.array([pad_plays(record["plays"]) for record in records])
     states, legal = jax.jit(jax.vmap(replay))(deals, leaders, plays)
     assert np.all(legal)
-    found, averaged = np.asarray(encode(states)), np.asarray(encode_averaged(states))
-    for record, perfect, third in zip(records, found, averaged, strict=True):
+    encoded, averaged = np.asarray(encode(states)), np.asarray(encode_averaged(states))
+    for record, perfect, third in zip(records, encoded, averaged, strict=True):
         assert set(np.unique(perfect)) <= {0.0, 1.0}
         lit = np.array(oracle.to_reference(perfect.tolist()))
         assert np.flatnonzero(lit).tolist() == record["nz"]
@@ -48,10 +48,10 @@ def test_golden_vectors() -> None:
 @given(seed=SEEDS)
 def test_as_the_oracle(seed: int) -> None:
     states, games = random_states(seed, BATCH)
-    found, averaged = encode(states), encode_averaged(states)
-    assert found.dtype == averaged.dtype == np.float32
+    encoded, averaged = encode(states), encode_averaged(states)
+    assert encoded.dtype == averaged.dtype == np.float32
     perfect = np.array([oracle.perfect(game) for game in games], np.float32)
-    np.testing.assert_array_equal(found, perfect)
+    np.testing.assert_array_equal(encoded, perfect)
     third = np.array([oracle.averaged(game) for game in games], np.float32)
     np.testing.assert_array_equal(averaged, third)
 

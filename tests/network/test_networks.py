@@ -117,9 +117,9 @@ def test_bfloat16_is_close_and_answers_in_float32() -> None:
     params = random_params(exact, 3)
     x = random_inputs(4, 16)
     outputs = jax.jit(rounded.apply)(params, x), jax.jit(exact.apply)(params, x)
-    for found, expected in zip(*outputs, strict=True):
-        assert found.dtype == np.float32
-        error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+    for output, expected in zip(*outputs, strict=True):
+        assert output.dtype == np.float32
+        error = np.linalg.norm(output - expected) / np.linalg.norm(expected)
         assert 0 < error < 0.05  # 11 layers that round to 8 bits
 
 

@@ -35,11 +35,11 @@ def params():
 def test_read_back(tmp_path: Path, params, dtype: str) -> None:
     path = tmp_path / "w.safetensors"
     save_weights(path, SMALL, params, {"games": 7}, dtype)
-    network, found = load_weights(path)
+    network, loaded = load_weights(path)
     assert network == SMALL
     assert about_weights(path) == {"games": 7}
     expected = jax.tree.map(lambda x: np.asarray(x).astype(dtype).astype(np.float32), params)
-    jax.tree.map(np.testing.assert_array_equal, found, expected)
+    jax.tree.map(np.testing.assert_array_equal, loaded, expected)
 
 
 def test_damage_is_noticed(tmp_path: Path, params) -> None:

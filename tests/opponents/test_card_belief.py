@@ -93,24 +93,24 @@ def expected_play(
 def test_features_as_by_loops() -> None:
     states = positions.random_states(5, STAGES)
     for seat in range(4):
-        found = _encode(jax.vmap(view, (0, None))(states, seat))
-        assert found.position.shape == (len(STAGES), NUM_VIEW_FEATURES)
-        assert found.plays.shape == (len(STAGES), 52, NUM_PLAY_FEATURES)
+        encoded = _encode(jax.vmap(view, (0, None))(states, seat))
+        assert encoded.position.shape == (len(STAGES), NUM_VIEW_FEATURES)
+        assert encoded.plays.shape == (len(STAGES), 52, NUM_PLAY_FEATURES)
         for row in range(len(STAGES)):
             state = positions.take(states, row)
             wanted = expected(state, seat)
-            np.testing.assert_allclose(found.position[row], wanted, rtol=1e-6)
+            np.testing.assert_allclose(encoded.position[row], wanted, rtol=1e-6)
             plays, leaders = np.asarray(state.plays).tolist(), np.asarray(state.leaders).tolist()
             actors = np.zeros((3, 52), bool)
             for number in range(int(state.stage)):
                 unseen = wanted[52:104] > 0
                 features, instead = expected_play(plays, leaders, number, unseen)
-                np.testing.assert_array_equal(found.plays[row, number], features)
-                np.testing.assert_array_equal(found.alternatives[row, number], instead)
+                np.testing.assert_array_equal(encoded.plays[row, number], features)
+                np.testing.assert_array_equal(encoded.alternatives[row, number], instead)
                 opponent = (leaders[number // 4] + number - seat - 1) % 4
                 if opponent < 3:
                     actors[opponent, number] = True
-            np.testing.assert_array_equal(found.actors[row], actors)
+            np.testing.assert_array_equal(encoded.actors[row], actors)
 
 
 def test_plays_to_come_do_not_matter() -> None:
@@ -140,9 +140,9 @@ def test_plays_of_a_game_are_read_once() -> None:
         flat = jax.tree.map(lambda leaf: leaf.reshape(8, *leaf.shape[2:]), views)
         return log_odds_of_games(params, whole, views, config), log_odds(params, flat, config)
 
-    found, alone = both(games)
+    together, alone = both(games)
     assert np.ptp(alone) > 0.1
-    np.testing.assert_allclose(found.reshape(alone.shape), alone, atol=1e-5)
+    np.testing.assert_allclose(together.reshape(alone.shape), alone, atol=1e-5)
 
 
 # Decisions by belief
@@ -174,9 +174,9 @@ def decision(belief_file: Path, view: PublicView, **options: Any) -> Decision:
     return scrofazero.decision_of(player, view, jax.random.key(2))
 
 
-def believed(found: Decision, view: PublicView) -> np.ndarray:
+def believed(decided: Decision, view: PublicView) -> np.ndarray:
     """[52, 3] weighted share of each opponent."""
-    shares = np.asarray(believed_holders(found.scenarios.holder, found.weight))[0]
+    shares = np.asarray(believed_holders(decided.scenarios.holder, decided.weight))[0]
     others = [(int(view.seat) + i) % 4 for i in (1, 2, 3)]
     return np.where(np.asarray(unseen_mask(view))[:, None], shares[:, others], 0)
 
@@ -195,7 +195,7 @@ def test_what_is_believed_does_not_depend_on_the_proposal(
 ) -> None:
     """Without the belief the posterior is uniform; with it, the exact shares by the odds."""
     power = 0.7
-    found = decision(
+    decided = decision(
         belief_file,
         late_view,
         scenarios={
@@ -211,11 +211,11 @@ def test_what_is_believed_does_not_depend_on_the_proposal(
     exact = odds.marginals(belief_power * numbers, constraints(late_view))
     flat = odds.marginals(0 * numbers, constraints(late_view))
     assert np.max(np.abs(odds.marginals(power * numbers, constraints(late_view)) - flat)) > 0.2
-    size = float(effective_sample_size(found.weight[0]))
+    size = float(effective_sample_size(decided.weight[0]))
     assert size > 100
-    np.testing.assert_allclose(believed(found, late_view), exact, atol=4 * 0.5 / np.sqrt(size))
+    np.testing.assert_allclose(believed(decided, late_view), exact, atol=4 * 0.5 / np.sqrt(size))
     if proposal == "belief" and belief_power:  # drawn as they are believed: equal weights
-        np.testing.assert_allclose(found.weight[0], 1 / DRAWS, rtol=1e-2)
+        np.testing.assert_allclose(decided.weight[0], 1 / DRAWS, rtol=1e-2)
 
 
 @pytest.mark.parametrize("rule", ["iec", "bayes"])
@@ -231,8 +231,8 @@ def test_the_belief_times_a_rule_of_slices(
             "scenarios.draws": 64,
             "weights": {"rule": rule, "slices": "every", "beta": 0.05, **powers},
         }
-        found = decision(belief_file, late_view, **options)
-        return np.asarray(found.weight[0], np.float64)
+        decided = decision(belief_file, late_view, **options)
+        return np.asarray(decided.weight[0], np.float64)
 
     both = weight("none", 1.0) * weight(rule, 0.0)
     np.testing.assert_allclose(weight(rule, 1.0), both / both.sum(), rtol=1e-3)

@@ -41,7 +41,7 @@ def enumerated(record: dict, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def test_sums_and_marginals(views, numbers) -> None:
-    table, found = _weigh(numbers, views), _marginals(numbers, views)
+    table, shares = _weigh(numbers, views), _marginals(numbers, views)
     for i in SMALL:
         deals, logs = enumerated(RECORDS[i], numbers[i])
         top = logs.max()
@@ -51,7 +51,7 @@ def test_sums_and_marginals(views, numbers) -> None:
         expected = np.zeros((52, 3))
         for place, card in enumerate(RECORDS[i]["unknown"]):
             expected[card] = np.bincount(deals[:, place], share, minlength=3)
-        np.testing.assert_allclose(found[i], expected, atol=1e-4)
+        np.testing.assert_allclose(shares[i], expected, atol=1e-4)
 
 
 def test_flat_odds_count_deals(views) -> None:
@@ -74,7 +74,7 @@ def _frequencies(views, numbers, blocks: int) -> list[float]:
                 name = deal.tobytes()
                 counts[j][name] = counts[j].get(name, 0) + 1
                 stated[j][name] = float(log)
-    found = []
+    tests = []
     for j, i in enumerate(SMALL):
         deals, logs = enumerated(RECORDS[i], numbers[i])
         share = np.exp(logs - logs.max())
@@ -90,8 +90,8 @@ def _frequencies(views, numbers, blocks: int) -> list[float]:
             seen = np.append(frequency[common], frequency[~common].sum())
             wanted = np.append(share[common], share[~common].sum()) * BLOCK * blocks
             keep = wanted > 0
-            found.append(stats.chisquare(seen[keep], wanted[keep] * seen.sum() / wanted.sum()))
-    return [test.pvalue for test in found]
+            tests.append(stats.chisquare(seen[keep], wanted[keep] * seen.sum() / wanted.sum()))
+    return [test.pvalue for test in tests]
 
 
 def test_draws_follow_their_stated_probabilities(views, numbers) -> None:

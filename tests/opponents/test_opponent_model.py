@@ -66,8 +66,8 @@ def shown_before(state: env.GameState, number: int) -> np.ndarray:
 
 def test_situations_as_by_loops() -> None:
     states = positions.random_states(3, STAGES)
-    found = jax.jit(jax.vmap(lambda state: encode_situations(view(state, 2))))(states)
-    assert found.shape == (len(STAGES), 52, NUM_SITUATION_FEATURES)
+    situations = jax.jit(jax.vmap(lambda state: encode_situations(view(state, 2))))(states)
+    assert situations.shape == (len(STAGES), 52, NUM_SITUATION_FEATURES)
     contexts = jax.jit(jax.vmap(lambda state: encode_contexts(view(state, 2))))(states)
     shown = 0
     for row in range(len(STAGES)):
@@ -75,8 +75,8 @@ def test_situations_as_by_loops() -> None:
         for number in range(int(state.stage)):
             wanted = shown_before(state, number)
             shown += wanted.sum()
-            np.testing.assert_array_equal(found[row, number, -12:], wanted.reshape(-1))
-            np.testing.assert_array_equal(found[row, number, :-12], contexts[row, number])
+            np.testing.assert_array_equal(situations[row, number, -12:], wanted.reshape(-1))
+            np.testing.assert_array_equal(situations[row, number, :-12], contexts[row, number])
     assert shown > 50
 
 
@@ -97,11 +97,11 @@ def test_hands_then_are_those_of_the_deal() -> None:
     deal = sample(jax.random.key(0), mover, 1)[0]
     whole = with_deal(mover, deal)
     stages = jnp.flatnonzero(mover.seats[:38] != mover.seat)
-    found = jax.jit(jax.vmap(hands_then, (None, None, 0)))(mover, deal, stages)
+    hands = jax.jit(jax.vmap(hands_then, (None, None, 0)))(mover, deal, stages)
     then = jax.jit(jax.vmap(env.rewind, (None, 0)))(whole, stages)
     for row, stage in enumerate(stages):
         wanted = np.asarray(then.holder)[row] == int(mover.seats[stage])
-        np.testing.assert_array_equal(found[row], wanted)
+        np.testing.assert_array_equal(hands[row], wanted)
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -139,14 +139,16 @@ def test_likelihood_as_by_loops(small: tuple[OpponentModelConfig, Any]) -> None:
     deals = jax.vmap(sample, (0, 0, None))(keys, views, DEALS)
     active = np.array([True, True, True, True, False])
     config, params = small
-    found = jax.jit(lambda v, d, a: log_likelihood(params, v, d, config, a))(views, deals, active)
+    log_likelihoods = jax.jit(lambda v, d, a: log_likelihood(params, v, d, config, a))(
+        views, deals, active
+    )
     wanted = [
         [by_loops(small, positions.take(views, row), deals[row, n]) for n in range(DEALS)]
         for row in range(4)
     ]
-    np.testing.assert_allclose(found[:4], wanted, atol=1e-4)
+    np.testing.assert_allclose(log_likelihoods[:4], wanted, atol=1e-4)
     assert np.ptp(np.asarray(wanted)[3]) > 0.1
-    assert not np.any(found[4])
+    assert not np.any(log_likelihoods[4])
 
 
 def test_cards_that_the_viewer_sees_are_not_read(small: tuple[OpponentModelConfig, Any]) -> None:
@@ -212,8 +214,8 @@ def test_some_of_many_are_searched(files: dict[str, Path]) -> None:
     assert some.weight.shape == (1, 150)
     assert some.scenario_q.shape == (1, 150, 52)
     first, second = (
-        np.asarray(believed_holders(found.scenarios.holder[0], found.weight[0]))
-        for found in (every, some)
+        np.asarray(believed_holders(decided.scenarios.holder[0], decided.weight[0]))
+        for decided in (every, some)
     )
     assert float(effective_sample_size(some.weight[0])) > 50
     np.testing.assert_allclose(first, second, atol=0.15)

@@ -165,12 +165,12 @@ def check_tree(root: ucb.Node, record: dict) -> None:
     assert root.visits == record["root_visits"]
     assert sign * root.total == pytest.approx(record["root_total"])
     for card, expected in record["grandchildren"].items():
-        found = root.children[int(card)].children
-        assert {str(c): n.visits for c, n in found.items()} == {
+        children = root.children[int(card)].children
+        assert {str(c): n.visits for c, n in children.items()} == {
             c: visits for c, (visits, _) in expected.items()
         }
         for c, (_, total) in expected.items():
-            assert sign * found[int(c)].total == pytest.approx(total)
+            assert sign * children[int(c)].total == pytest.approx(total)
 
 
 def test_search_counts_terminal_nodes_again() -> None:
@@ -278,8 +278,8 @@ def test_strata() -> None:
         trick = plays[len(plays) // 4 * 4 :]
         keys = scenarios.key_cards(record["hand"], trick, plays)
         assert keys == ss["imp_cards"]
-        found = scenarios.strata(keys, *shown(record), record["opp"])
-        exact = {stratum_name(seats): n for seats, n in found.items()}
+        sizes = scenarios.strata(keys, *shown(record), record["opp"])
+        exact = {stratum_name(seats): n for seats, n in sizes.items()}
         assert exact == ss["strata_exact"]
         assert set(ss["strata_scenarios"]) == set(exact)
         assert sum(ss["strata_scenarios"].values()) == ss["n_scen"]

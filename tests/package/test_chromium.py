@@ -20,9 +20,9 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / "bin").mkdir()
     for tool in TOOLS:
-        found = shutil.which(tool)
-        assert found is not None
-        (tmp_path / "bin" / tool).symlink_to(found)
+        program = shutil.which(tool)
+        assert program is not None
+        (tmp_path / "bin" / tool).symlink_to(program)
     return tmp_path
 
 

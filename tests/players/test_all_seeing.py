@@ -28,10 +28,10 @@ def test_plays_what_the_search_of_the_true_hands_says() -> None:
     def best(final: env.GameState):
         """[52]: loss of the card played at each stage, and who played it."""
         states = jax.vmap(env.rewind, (None, 0))(final, jnp.arange(52, dtype=jnp.int8))
-        found = search(params, jax.random.key(0), states, network_policy_value(network), BUDGET)
+        result = search(params, jax.random.key(0), states, network_policy_value(network), BUDGET)
         played = final.plays.astype(jnp.int32)[:, None]
-        played = jnp.take_along_axis(found.q, played, axis=1)
-        return found.q.max(1) - played[:, 0], jax.vmap(env.player_to_move)(states)
+        played = jnp.take_along_axis(result.q, played, axis=1)
+        return result.q.max(1) - played[:, 0], jax.vmap(env.player_to_move)(states)
 
     losses = []
     for record in match.seating.records():

@@ -53,18 +53,18 @@ def totals(views, deals) -> np.ndarray:
 
 def test_all_golden_totals(totals):
     assert len(RECORDS) == 4000
-    for record, found in zip(RECORDS, totals, strict=True):
-        assert np.flatnonzero(np.isfinite(found)).tolist() == record["legal"]
+    for record, row in zip(RECORDS, totals, strict=True):
+        assert np.flatnonzero(np.isfinite(row)).tolist() == record["legal"]
         if record["d_legal"] is not None:  # null where the card was forced
-            np.testing.assert_allclose(found[record["legal"]], record["d_legal"], atol=1e-3)
-        best = np.flatnonzero(found == found.max())
+            np.testing.assert_allclose(row[record["legal"]], record["d_legal"], atol=1e-3)
+        best = np.flatnonzero(row == row.max())
         assert best.tolist() == sorted(record["best"])
 
 
 def test_totals_of_one_view(views, deals, totals):
     index = next(i for i, r in enumerate(RECORDS) if len(r.get("scen", [])) == 20)
-    found = jax.jit(greed.totals)(positions.take(views, index), deals[0][index, :20])
-    np.testing.assert_array_equal(found, totals[index])
+    fewer = jax.jit(greed.totals)(positions.take(views, index), deals[0][index, :20])
+    np.testing.assert_array_equal(fewer, totals[index])
 
 
 @pytest.fixture(scope="module")

@@ -28,11 +28,11 @@ def probabilities(views):
 
 def test_all_golden_decisions(probabilities):
     assert len(RECORDS) == 4148
-    for record, found in zip(RECORDS, probabilities, strict=True):
+    for record, ours in zip(RECORDS, probabilities, strict=True):
         exact = np.zeros(NUM_CARDS)
         exact[record["support"]] = record["prob"]
-        np.testing.assert_allclose(found, exact, atol=1e-6, err_msg=str(record))
-        np.testing.assert_array_equal(found > 0, exact > 0, err_msg=str(record))
+        np.testing.assert_allclose(ours, exact, atol=1e-6, err_msg=str(record))
+        np.testing.assert_array_equal(ours > 0, exact > 0, err_msg=str(record))
 
 
 def test_golden_choices_without_chance(views):
@@ -51,9 +51,9 @@ def _check_frequencies(act, views, probabilities) -> None:
     for cards, probability in zip(draws, probabilities, strict=True):
         counts = np.bincount(cards, minlength=NUM_CARDS)
         assert counts[probability == 0].sum() == 0
-        found, expected = _pool_rare(counts, DRAWS * probability.astype(float))
-        if len(found) > 1:
-            p_values.append(stats.chisquare(found, expected / expected.sum() * DRAWS).pvalue)
+        observed, expected = _pool_rare(counts, DRAWS * probability.astype(float))
+        if len(observed) > 1:
+            p_values.append(stats.chisquare(observed, expected / expected.sum() * DRAWS).pvalue)
     assert len(p_values) > 20
     assert min(p_values) > 0.01 / len(p_values)
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -65,8 +65,8 @@ def _pool_rare(counts: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np
     enough = np.cumsum(expected[order]) >= 5
     first = np.flatnonzero(enough)[0] if enough.any() else len(order) - 1
     groups = np.split(order, range(first + 1, len(order)))
-    found = np.array([counts[group].sum() for group in groups])
-    return found, np.array([expected[group].sum() for group in groups])
+    observed = np.array([counts[group].sum() for group in groups])
+    return observed, np.array([expected[group].sum() for group in groups])
 
 
 def test_chance_has_the_stated_frequencies(views, probabilities):
@@ -95,6 +95,6 @@ def test_random_is_uniform_over_the_legal_cards():
 def test_probabilities_of_the_players(views):
     view = positions.take(views, 0)
     for name, module in (("random", random), ("if", rule_based)):
-        found = jax.jit(players.make(name).probabilities)(view)
-        np.testing.assert_array_equal(found, jax.jit(module.probabilities)(view))
-        assert found.dtype == np.float32
+        ours = jax.jit(players.make(name).probabilities)(view)
+        np.testing.assert_array_equal(ours, jax.jit(module.probabilities)(view))
+        assert ours.dtype == np.float32

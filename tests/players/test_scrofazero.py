@@ -133,12 +133,12 @@ def _one_ply_q(game: Game) -> dict[int, float]:
     def value(game: Game) -> float:
         return _numpy_network(features.perfect(game))[1]
 
-    found = {}
+    q = {}
     for card in game.legal():
         child = game.copy()
         child.play(card)
-        found[card] = sign * leaf_value(child, value)
-    return found
+        q[card] = sign * leaf_value(child, value)
+    return q
 
 
 def _check_best(card: int, scores: dict[int, float]) -> None:

@@ -97,8 +97,8 @@ def _grow(params: Linear, states: env.GameState, budgets: jax.Array, config: Sea
     plain = mctx.search
     with mock.patch.object(mctx, "search", keep):
         c = jnp.float32(config.exploration)
-        found = grow(params, KEY, states, budgets, linear_policy_value, config, c)
-    return Grown(*found, trees[0])
+        parts = grow(params, KEY, states, budgets, linear_policy_value, config, c)
+    return Grown(*parts, trees[0])
 
 
 def grow_rows(params: Linear, states: env.GameState, budgets: Any, config: SearchConfig) -> Grown:

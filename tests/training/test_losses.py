@@ -67,15 +67,15 @@ def test_gradient_of_the_masked_product() -> None:
     legal = spread(dict.fromkeys(cards, 1.0))
     logits = rng.standard_normal(52).astype(np.float32) * 2
     target = spread(dict(zip(cards, rng.dirichlet(np.ones(5)), strict=True)))
-    found = jax.grad(policy_divergence, argnums=1)(
+    gradient = jax.grad(policy_divergence, argnums=1)(
         jnp.asarray(target), jnp.asarray(logits), jnp.asarray(legal)
     )
 
     weights = np.exp(logits[cards].astype(float))
     expected = np.zeros(52)
     expected[cards] = weights / (weights.sum() + 52 - 5) - target[cards]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    np.testing.assert_array_equal(np.asarray(found)[legal == 0], 0.0)
+    np.testing.assert_allclose(gradient, expected, atol=1e-6)
+    np.testing.assert_array_equal(np.asarray(gradient)[legal == 0], 0.0)
 
     # The usual mask, minus infinity, would share among the legal cards alone: another gradient.
     usual = weights / weights.sum() - target[cards]

@@ -166,7 +166,7 @@ def test_rate_of_random_cards(exploring: Played) -> None:
     explored = sum(int(run.stats.random_plays) for run in runs)
     assert abs(explored - rate * plays) < 4 * np.sqrt(plays * rate * (1 - rate))
 
-    expected = variance = found = 0.0
+    expected = variance = not_best = 0.0
     ranks = []  # of explored cards among the legal ones that are not best
     for run in runs:
         for (g, t), game in run.rows():
@@ -177,9 +177,9 @@ def test_rate_of_random_cards(exploring: Played) -> None:
             variance += chance * (1 - chance)
             _, card = run.games[g][52].plays[t]
             if card in worse:
-                found += 1
+                not_best += 1
                 ranks.append((worse.index(card) + 0.5) / len(worse))
-    assert abs(found - expected) < 4 * np.sqrt(variance)
+    assert abs(not_best - expected) < 4 * np.sqrt(variance)
     # Uniform in 0..1 up to steps: mean 1/2, and a variance of at most 1/12.
     assert abs(np.mean(ranks) - 0.5) < 4 * np.sqrt(1 / 12 / len(ranks))
 

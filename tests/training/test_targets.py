@@ -69,7 +69,7 @@ OUTCOME = 100
 
 
 def targets(td_lambda: float, loss: Any = (0, 0, 0, 0), blunder: float = 8.0) -> np.ndarray:
-    found = value_targets(
+    by_position = value_targets(
         jnp.asarray(BEST, jnp.float32),
         jnp.asarray(SEARCHED),
         jnp.asarray(loss, jnp.float32),
@@ -79,7 +79,7 @@ def targets(td_lambda: float, loss: Any = (0, 0, 0, 0), blunder: float = 8.0) ->
         td_lambda,
         blunder,
     )
-    return np.asarray(found)
+    return np.asarray(by_position)
 
 
 def test_value_by_the_search_alone() -> None:
@@ -149,7 +149,7 @@ def test_a_small_loss_does_not() -> None:
 
 def test_the_other_team_sees_the_negative() -> None:
     """All seats moved on by one: the same game with the teams exchanged."""
-    found = value_targets(
+    exchanged = value_targets(
         jnp.asarray(BEST, jnp.float32),
         jnp.asarray(SEARCHED),
         jnp.zeros(4),
@@ -159,4 +159,4 @@ def test_the_other_team_sees_the_negative() -> None:
         0.25,
         8.0,
     )
-    np.testing.assert_allclose(found, targets(0.25), rtol=1e-6)
+    np.testing.assert_allclose(exchanged, targets(0.25), rtol=1e-6)

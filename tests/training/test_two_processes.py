@@ -19,9 +19,9 @@ TIMEOUT = 300  # seconds; only a process that waits for a dead one takes so long
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def start(number: int, port: int) -> subprocess.Popen:
@@ -53,7 +53,7 @@ def test_two_processes() -> None:
             worker.kill()
     for worker, (printed, errors) in zip(workers, outputs, strict=True):
         assert worker.returncode == 0, errors
-        found = json.loads(printed.splitlines()[-1])
-        assert found["devices"] == PROCESSES
-        assert found["local_devices"] == 1
-        assert found["epochs"] == [pytest.approx(row, rel=1e-4) for row in expected]
+        report = json.loads(printed.splitlines()[-1])
+        assert report["devices"] == PROCESSES
+        assert report["local_devices"] == 1
+        assert report["epochs"] == [pytest.approx(row, rel=1e-4) for row in expected]
