@@ -37,7 +37,14 @@ from gongzhu_jax.network.weights import (
     load_weights,
 )
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.training import LearnerConfig, Schedule, SelfPlayConfig, TrainingConfig, train
+from gongzhu_jax.training import (
+    LearnerConfig,
+    Schedule,
+    SelfPlayConfig,
+    TrainingConfig,
+    train,
+    train_seeds,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +71,7 @@ class RunSettings:
 class TrainSettings(RunSettings):
     epochs: int  # of self-play and learning; the learning rate reaches its end with the last
     seed: int  # of deals, play and the network's first parameters
+    seeds: int  # independent runs in one program, with this seed and those after it
     network: NetworkConfig = field(default_factory=NetworkConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
@@ -76,6 +84,8 @@ class TrainSettings(RunSettings):
         super().__post_init__()
         if self.evaluate_deals < 0:
             raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
+        if self.seeds < 1:
+            raise ConfigError("seeds must be at least 1")
 
     def training(self, start: str | None = None) -> TrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
@@ -151,16 +161,13 @@ def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
     about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
 
     def start(**options: Any) -> Any:
-        return train(
-            config,
-            runtime.games_mesh(),
-            Checkpoints(settings.checkpoints or directory),
-            settings.schedule,
-            params,
-            evaluate=make_evaluate(settings) if settings.evaluate_deals else None,
-            about=about,
-            **options,
-        )
+        options |= {"about": about}
+        options["evaluate"] = make_evaluate(settings) if settings.evaluate_deals else None
+        mesh, folder = runtime.games_mesh(), settings.checkpoints or directory
+        if settings.seeds == 1:
+            return train(config, mesh, Checkpoints(folder), settings.schedule, params, **options)
+        seeds = range(settings.seed, settings.seed + settings.seeds)
+        return train_seeds(config, seeds, mesh, folder, settings.schedule, params, **options)
 
     what = f"epochs of {config.selfplay.games} games"
     loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))

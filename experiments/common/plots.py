@@ -63,6 +63,7 @@ def plot_training(points: Rows, rows: Rows, path: Path) -> None:
             _curves(axes, points, x, first, "ours", "original's logs (one GPU)")
             for name in ("Mr. If", "Mr. Random"):
                 _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
+            _seeds_band(axes, rows, x)
             axes.set_ylabel("raw network, points over Mr. Greed")
             axes.legend(loc="lower right")
         games = [row["games"] / 1000 for row in rows]
@@ -74,6 +75,16 @@ def plot_training(points: Rows, rows: Rows, path: Path) -> None:
             axes.plot(games, [row[name] for row in rows], color=color, linewidth=0.6)
             axes.set_ylabel(what, color=color)
         losses.set(xlabel="thousand games of the last run")
+
+
+def _seeds_band(axes: Any, rows: Rows, x: str) -> None:
+    """From the worst to the best of several runs that differ in their seeds."""
+    of_seeds = [[row[name] for name in row if name.startswith("wpg_seed_")] for row in rows]
+    measured = [(row, values) for row, values in zip(rows, of_seeds, strict=True) if values]
+    if measured:
+        places = [row["seconds"] / 3600 if x == "hours" else row[x] for row, _ in measured]
+        low, high = ([bound(values) for _, values in measured] for bound in (min, max))
+        axes.fill_between(places, low, high, color="C0", alpha=0.2, label="all seeds")
 
 
 def plot_curve(result: Mapping[str, Any], folder: Path) -> None:

@@ -2,5 +2,13 @@
 
 from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingConfig
 from gongzhu_jax.training.loop import Schedule, train
+from gongzhu_jax.training.seeds import train_seeds
 
-__all__ = ["LearnerConfig", "Schedule", "SelfPlayConfig", "TrainingConfig", "train"]
+__all__ = [
+    "LearnerConfig",
+    "Schedule",
+    "SelfPlayConfig",
+    "TrainingConfig",
+    "train",
+    "train_seeds",
+]

@@ -93,7 +93,10 @@ def _self_play_everywhere(params: Any, key: jax.Array, config: TrainingConfig, m
     return self_play(params, key, games)
 
 
-def _epoch(state: TrainState, config: TrainingConfig, mesh: Mesh):
+def run_epoch(
+    state: TrainState, config: TrainingConfig, mesh: Mesh
+) -> tuple[TrainState, EpochMetrics]:
+    """Games of the present parameters, then learning from them and from those before."""
     play_key, learn_key = jax.random.split(jax.random.fold_in(state.key, state.epoch + 1))
     positions, stats = _self_play_everywhere(state.learner.average, play_key, config, mesh)
 
@@ -113,7 +116,7 @@ def compile_epoch(config: TrainingConfig, mesh: Mesh):
     """`state -> (state, metrics)`; the state is donated."""
     shardings = state_shardings(config, mesh)
     return jax.jit(
-        functools.partial(_epoch, config=config, mesh=mesh),
+        functools.partial(run_epoch, config=config, mesh=mesh),
         in_shardings=(shardings,),
         out_shardings=(shardings, on_all(mesh)),
         donate_argnums=0,

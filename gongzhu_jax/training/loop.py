@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
 import jax
+import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh
 
@@ -44,7 +45,10 @@ class Progress:
 class EpochState(Protocol):
     """What the loop needs to know of the state of a run."""
 
-    epoch: Any  # [] int32, epochs finished
+    @property
+    def epoch(self) -> Any:
+        """Epochs finished, int32[]."""
+        ...
 
 
 S = TypeVar("S", bound=EpochState)
@@ -65,7 +69,7 @@ def train(
     def run_epoch(state: TrainState) -> tuple[TrainState, Mapping[str, float]]:
         state, metrics = compiled(state)
         jax.block_until_ready(state)
-        return state, _figures(config, metrics)
+        return state, epoch_figures(config, metrics)
 
     start = init_state(config, mesh, params)
     return run_epochs(config, start, run_epoch, checkpoints, schedule, **options)
@@ -168,8 +172,10 @@ def _anywhere(stop: bool) -> bool:
     return bool(multihost_utils.process_allgather(stop).any())
 
 
-def _figures(config: TrainingConfig, metrics: EpochMetrics) -> dict[str, float]:
+def epoch_figures(config: TrainingConfig, metrics: EpochMetrics) -> dict[str, float]:
+    """What the log says of an epoch; the mean over runs if there are several."""
     games = config.selfplay.games
+    metrics = jax.tree.map(lambda leaf: np.mean(np.asarray(leaf), dtype=np.float64), metrics)
     play, losses = metrics.selfplay, metrics.losses
     return {
         "loss": float(losses.total),
