@@ -24,7 +24,8 @@ from experiments.common.settings import PlaySettings
 from experiments.report.sections import TEXTS
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
-from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
+from gongzhu_jax.evaluation.match_records import MatchRecord
+from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import Player, all_seeing
 from gongzhu_jax.players.labels import check_labels, make_labelled, player_name

@@ -48,7 +48,8 @@ from experiments.compare import play_all
 from experiments.train import TrainSettings, run_training
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import fixed_positions, json_digest, program_digest
-from gongzhu_jax.evaluation.match_records import MatchRecord, Recorder
+from gongzhu_jax.evaluation.match_records import MatchRecord
+from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.evaluation.stats import paired_difference
 from gongzhu_jax.inference.decision import effective_sample_size
 from gongzhu_jax.players import Player, registry

@@ -15,7 +15,8 @@ from experiments.common.provenance import ROOT, is_clean, provenance
 from experiments.common.settings import check_folder
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import Fingerprints
-from gongzhu_jax.evaluation.match_records import MatchStore, Recorder
+from gongzhu_jax.evaluation.match_records import MatchStore
+from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.files import write_whole
 
 RECORDS = "records"

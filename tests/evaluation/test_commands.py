@@ -20,7 +20,7 @@ from experiments.common.cli import CONFIGS, load_settings
 from experiments.common.settings import KeptSettings, PlaySettings
 from gongzhu_jax import players, records
 from gongzhu_jax.checkpoint import LAST, Checkpoints
-from gongzhu_jax.evaluation import match_records, play_match
+from gongzhu_jax.evaluation import match_records, play_match, recorder
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.network.policy_value import make as make_network
@@ -103,7 +103,7 @@ def test_compare(tmp_path: Path, capsys) -> None:
 
 def test_ctrl_c_says_what_is_finished(tmp_path: Path, monkeypatch, capsys) -> None:
     played = []
-    play = match_records.Recorder.play
+    play = recorder.Recorder.play
 
     def stop_in_second(self, name, *args, **options):
         if name == "b" and not played:
@@ -111,7 +111,7 @@ def test_ctrl_c_says_what_is_finished(tmp_path: Path, monkeypatch, capsys) -> No
             raise KeyboardInterrupt
         return play(self, name, *args, **options)
 
-    monkeypatch.setattr(match_records.Recorder, "play", stop_in_second)
+    monkeypatch.setattr(recorder.Recorder, "play", stop_in_second)
     assert compare.main(COMPARED) == cli.INTERRUPTED
     assert "1 of 3 matches are finished and kept; the same command" in capsys.readouterr().err
     assert len(list((tmp_path / "runs" / "records").iterdir())) == 1
@@ -122,7 +122,7 @@ def test_ctrl_c_says_what_is_finished(tmp_path: Path, monkeypatch, capsys) -> No
 
 def test_ctrl_c_is_not_swallowed(tmp_path: Path, monkeypatch, capsys) -> None:
     """The signal comes when a batch is finished, and the seating keeps it and says nothing."""
-    seat = match_records.match_seating
+    seat = recorder.match_seating
 
     def swallowing(*args, **options):
         seating = seat(*args, **options)
@@ -138,7 +138,7 @@ def test_ctrl_c_is_not_swallowed(tmp_path: Path, monkeypatch, capsys) -> None:
 
         return Swallows()
 
-    monkeypatch.setattr(match_records, "match_seating", swallowing)
+    monkeypatch.setattr(recorder, "match_seating", swallowing)
     assert compare.main(COMPARED) == cli.INTERRUPTED
     assert "1 of 3 matches are finished and kept" in capsys.readouterr().err
     assert not (tmp_path / "runs" / "three.json").exists()
@@ -171,7 +171,7 @@ def test_round_robin(tmp_path: Path, capsys) -> None:
         (["+extra=1"], "unknown setting 'extra'"),
         (["deals=many"], "deals: Value 'many' of type 'str' could not be converted to Integer"),
         (["deals=0"], "number of deals must be at least 1"),
-        (["batch=0"], "batch must be at least 1"),
+        (["batch=0"], "batch must be a whole number from 1 on"),
         (["rotations=3"], "rotations must be 2 or 4"),
         (["seed=-1"], "seed must be from 0"),
         (["set=final"], "set must be one of development-1, development-2, published-1, seed"),

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.errors import RecordError
-from gongzhu_jax.evaluation import match_records, play_match
+from gongzhu_jax.evaluation import play_match
+from gongzhu_jax.evaluation import recorder as recorder_module
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.evaluation.fingerprint import Fingerprints, fingerprint, program_digest
-from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore, Recorder, read_record
+from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore, read_record
+from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.players import Player
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
@@ -56,7 +58,7 @@ def test_a_record_has_what_was_played(store: MatchStore) -> None:
 @pytest.fixture
 def no_play(monkeypatch: pytest.MonkeyPatch):
     def forbid() -> None:
-        monkeypatch.setattr(match_records, "match_seating", None)
+        monkeypatch.setattr(recorder_module, "match_seating", None)
 
     return forbid
 
@@ -78,7 +80,7 @@ def test_what_is_on_record_is_not_played_again(store: MatchStore, no_play) -> No
 def test_more_deals_go_on_where_fewer_ended(store: MatchStore, monkeypatch) -> None:
     play(store, 4)
     numbers = []
-    seat = match_records.match_seating
+    seat = recorder_module.match_seating
 
     def watched(*args, **options):
         seating = seat(*args, **options)
@@ -92,7 +94,7 @@ def test_more_deals_go_on_where_fewer_ended(store: MatchStore, monkeypatch) -> N
 
         return Watch()
 
-    monkeypatch.setattr(match_records, "match_seating", watched)
+    monkeypatch.setattr(recorder_module, "match_seating", watched)
     record = play(store, 9, by=TWO)
     assert numbers == [4, 5, 6, 7, 8]
     expected = play_match(mixed_player, random_player, choose_deals("development-1", 9).deals)

@@ -23,7 +23,7 @@ from experiments.paper import topologies, training_curve
 from experiments.report.sections import TEXTS, section_of
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import LAST, Checkpoints
-from gongzhu_jax.evaluation import match_records
+from gongzhu_jax.evaluation import recorder
 from gongzhu_jax.network.policy_value import NetworkConfig, count_parameters, make
 from gongzhu_jax.network.weights import save_weights
 from tests.evaluation.simple_players import mixed_player
@@ -57,7 +57,7 @@ def test_reproduce_goes_on_and_ends_with_the_same_report(
     places: Path, weights: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     calls = []
-    play = match_records.Recorder.play
+    play = recorder.Recorder.play
 
     def stop_once(self, name, *args, **options):
         calls.append(name)
@@ -65,7 +65,7 @@ def test_reproduce_goes_on_and_ends_with_the_same_report(
             raise KeyboardInterrupt
         return play(self, name, *args, **options)
 
-    monkeypatch.setattr(match_records.Recorder, "play", stop_once)
+    monkeypatch.setattr(recorder.Recorder, "play", stop_once)
     assert run_all(weights) == 130
     assert "1 of 6 matches are finished" in capsys.readouterr().err
     assert "Not run on this machine." in (places / "runs" / "report.md").read_text()

@@ -15,7 +15,7 @@ from experiments import sweep
 from experiments.common.cli import load_settings
 from experiments.common.provenance import ROOT
 from experiments.common.results import Workplace
-from gongzhu_jax.evaluation import match_records, play_match
+from gongzhu_jax.evaluation import play_match, recorder
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
@@ -80,7 +80,7 @@ def test_everything_can_be_swept(places: Path) -> None:
 @pytest.mark.usefixtures("simple_players", "programs")
 def test_stopped_sweep_goes_on(places: Path, monkeypatch, capsys) -> None:
     stopped = []
-    play = match_records.Recorder.play
+    play = recorder.Recorder.play
 
     def stop_once(self, name, *args, **options):
         if name == "2" and not stopped:
@@ -88,7 +88,7 @@ def test_stopped_sweep_goes_on(places: Path, monkeypatch, capsys) -> None:
             raise KeyboardInterrupt
         return play(self, name, *args, **options)
 
-    monkeypatch.setattr(match_records.Recorder, "play", stop_once)
+    monkeypatch.setattr(recorder.Recorder, "play", stop_once)
     line = ["search.per_legal=1,2,3", "name=grid", *PLAY]
     assert sweep.main(line) == 130
     assert "1 of 3 cells are finished and kept" in capsys.readouterr().err

@@ -128,6 +128,9 @@ def test_a_signal_to_either_process_stops_both_at_the_same_epoch(tmp_path: Path,
 
 
 def test_a_process_that_does_not_know_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JAX_COORDINATOR_ADDRESS", raising=False)
+    def initialize(**_: object) -> None:  # as jax does in a process that has used no device yet
+        raise ValueError("coordinator_address should be defined.")
+
+    monkeypatch.setattr(jax.distributed, "initialize", initialize)
     with pytest.raises(ConfigError, match="JAX_NUM_PROCESSES"):
         runtime.join_hosts()

@@ -325,7 +325,7 @@ def test_uniform_draws_are_those_of_sampling(views) -> None:
         (ScenarioConfig, {"proposal_power": float("inf")}, "proposal_power at least 0"),
         (ScenarioConfig, {"draws": 1_000_000}, "draws and candidates must be at most 65536"),
         (WeightConfig, {"beta": float("inf")}, "beta, rule_power and belief_power must be >= 0"),
-        (WeightConfig, {"rule": "paper"}, "rule must be one of none, iec, bayes"),
+        (WeightConfig, {"rule": "paper"}, "rule must be one of none, iec, iec-class, bayes"),
         (WeightConfig, {"factor": "linear"}, "factor must be one of"),
         (WeightConfig, {"regret": "none"}, "regret must be one of"),
         (WeightConfig, {"inputs": "perfect"}, "inputs must be one of"),
