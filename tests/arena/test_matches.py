@@ -113,34 +113,35 @@ def results(first: Player, second: Player, deals: Deals, seed: int = 0) -> np.nd
     return points[:, 0::2].sum(-1) - points[:, 1::2].sum(-1)
 
 
-def test_two_programs_play_the_documented_match_at_full_speed(arena: Arena) -> None:
+@pytest.mark.parametrize("count", [16, pytest.param(DEALS, marks=pytest.mark.slow)])
+def test_two_programs_play_the_documented_match_at_full_speed(arena: Arena, count: int) -> None:
     cheat = Cheat()
 
     async def play() -> tuple[dict[str, Any], dict[str, Any]]:
         async with program(arena, "high-bot", high, challenges=True), cheating(arena, cheat):
-            status, started = await start(arena, "cheat-bot", "high-bot", DEALS)
+            status, started = await start(arena, "cheat-bot", "high-bot", count)
             assert status == 200, started
             first_look = await fetch(arena, f"/api/matches/{started['match']}")
             return first_look, await over(arena, started["match"])
 
     first_look, match = run(play)
-    assert (match["status"], match["deals_finished"]) == ("finished", DEALS)
+    assert (match["status"], match["deals_finished"]) == ("finished", count)
     assert match["clock_moves"] == [0, 0]
     # The deals were fixed before the first card, by a seed that nobody could guess.
     seed = match["seed"]
     assert first_look["commitment"] == hashlib.sha256(seed.encode()).hexdigest()
     assert len(bytes.fromhex(seed)) == 16
-    deals = drawn(seed, DEALS)
+    deals = drawn(seed, count)
     games = get(arena, f"/api/records.jsonl?match={match['id']}").splitlines()
-    assert len(games) == DEALS
+    assert len(games) == count
     # What it remembers is of no use: no deal comes to it twice, and it scores what it would have.
-    assert len(cheat.games) == 2 * DEALS
+    assert len(cheat.games) == 2 * count
     assert cheat.known == set()
-    luck = datum([match_deal(seed, i) for i in range(DEALS)])
+    luck = datum([match_deal(seed, i) for i in range(count)])
     truth = results(mixed_player, high_player, deals) - 0.5 * luck
     assert match["margins"] == truth.tolist()
     assert match["summary"]["mean"] == pytest.approx(truth.mean())
-    assert match["summary"]["standard_error"] == pytest.approx(truth.std(ddof=1) / DEALS**0.5)
+    assert match["summary"]["standard_error"] == pytest.approx(truth.std(ddof=1) / count**0.5)
 
 
 def test_the_cheat_would_know_a_deal_that_came_again() -> None:

@@ -57,9 +57,12 @@ def undisturbed(tmp_path_factory) -> Path:
     return directory
 
 
-def test_killed_three_times_it_ends_with_the_same_parameters(undisturbed, tmp_path):
+@pytest.mark.parametrize(
+    "epochs", [(5,), pytest.param((1, 5, 9), marks=pytest.mark.slow)], ids=["once", "three times"]
+)
+def test_killed_it_ends_with_the_same_parameters(undisturbed, tmp_path, epochs):
     moments = random.Random(7)
-    for low in (1, 5, 9):
+    for low in epochs:
         process = start(tmp_path)
         wait_for_epoch(tmp_path, moments.randint(low, low + 3), process)
         time.sleep(moments.uniform(0, 0.3))  # also within a save

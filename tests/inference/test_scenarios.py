@@ -244,7 +244,7 @@ def _small(most: int, *key_cards_left: int) -> list[int]:
 def test_deals_are_uniform_within_a_stratum(views) -> None:
     chosen = _small(100, 1, 2)
     cards = {i: RECORDS[i]["ss"]["imp_cards"] for i in chosen}
-    _check_uniform(_by_stratum(views, chosen, cards, repeats=400))
+    _check_uniform(_by_stratum(views, chosen, cards, repeats=200))
 
 
 @pytest.mark.slow

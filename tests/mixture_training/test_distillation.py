@@ -51,11 +51,11 @@ def games() -> MixtureGames:
         rank = jnp.asarray(np.arange(52) % 13, jnp.float32)[None]
         return jnp.where(legal & choice, 3 * rank + 40, -jnp.inf).astype(jnp.float16)
 
-    return played.replace(q=jax.jit(jax.vmap(q_of))(played.states))
+    return jax.device_get(played.replace(q=jax.jit(jax.vmap(q_of))(played.states)))
 
 
 def test_learns_the_teachers_opinion(games: MixtureGames) -> None:
-    mesh = games_mesh()
+    mesh = games_mesh(jax.devices()[:2])
     state = init_state(CONFIG, mesh)
     stages = random_stages(jax.random.key(9), CONFIG.games, 4)
     measure = jax.jit(lambda p: distillation_figures(p, games, stages, NETWORK))
