@@ -4,7 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from experiments.report.figures import FAILS, Figure, Lines, Section, standard_errors
+from experiments.report.figures import (
+    FAILS,
+    MEASURED_FAILS,
+    Figure,
+    Lines,
+    Section,
+    standard_errors,
+)
 from gongzhu_jax.errors import RecordError
 from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore
 from gongzhu_jax.evaluation.stats import estimate
@@ -48,7 +55,7 @@ class Verification:
         apart = standard_errors(one, other)
         if apart is None:
             return None
-        return f"{'agrees' if apart <= FAILS else DIFFERS} ({apart:.1f} s.e.)"
+        return f"{'agrees' if apart <= MEASURED_FAILS else DIFFERS} ({apart:.1f} s.e.)"
 
     def _judge_matches(self, one: Figure, other: Figure) -> str:
         theirs = self.published.get(one.match or "", one.deals or 0)
