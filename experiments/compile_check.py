@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jax
 from jax.experimental import topologies
 from jax.sharding import Mesh
 
@@ -89,7 +88,7 @@ def gpu_mesh(target: str, devices: int) -> Mesh:
         topology = topologies.get_topology_desc(
             target, "cuda", target_config=text, topology=f"1x1x{devices}"
         )
-    except (RuntimeError, NotImplementedError, jax.errors.JaxRuntimeError) as error:
+    except RuntimeError as error:  # jax's own errors, and what is not implemented, are of this kind
         raise ConfigError(
             f"this environment cannot compile for GPUs: it needs jax[cuda12] and JAX_PLATFORMS=cpu "
             f"({str(error).splitlines()[0]})"

@@ -44,15 +44,16 @@ PLAYERS = {
 """Players of the first table of the README: their titles, and the weights files that they need."""
 
 
-def source(document: Mapping[str, Any]) -> str:
-    """Where the figures are from. Matches name their own commits, row by row."""
-    if any(name in document["result"] for name in ("rows", "cells")):
-        return f"`{document['command']}` (`results/{document['name']}.json`)."
+def source(name: str, document: Mapping[str, Any]) -> str:
+    """Where the figures of the results file `name` are from. Matches name their own commits, row by
+    row."""
+    if {"rows", "cells"} & document["result"].keys():
+        return f"`{document['command']}` (`results/{name}.json`)."
     state = "" if document.get("clean", True) else " with changes"
     return (
         f"`{document['command']}`, seed {document['seed']}, commit "
         f"{document['commit'][:10]}{state}, {document['date'][:10]}, {document['seconds']:.0f} s "
-        f"on {document['machine']['cores']} cores (`results/{document['name']}.json`)."
+        f"on {document['machine']['cores']} cores (`results/{name}.json`)."
     )
 
 
@@ -63,14 +64,14 @@ def of_experiment(name: str) -> str:
     parts = [section.words, *(table.markdown() for table in section.tables)]
     if document is not None:
         parts += section.links(PLACES.pictures, PLACES.pictures / PAGES[0])
-        parts += [*section.remarks, source(document)]
+        parts += [*section.remarks, source(name, document)]
     return "\n\n".join(parts)
 
 
 def of_result(name: str, show: Callable[[dict[str, Any]], str]) -> str:
     """What `show` makes of a result, and where that is from."""
     document = read_result(PLACES.results / f"{name}.json")
-    return f"{show(document['result'])}\n\n{source(document)}" if document else "To be run."
+    return f"{show(document['result'])}\n\n{source(name, document)}" if document else "To be run."
 
 
 def training(result: dict[str, Any], score: str, head: str, digits: int) -> str:

@@ -10,7 +10,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from gongzhu_jax import opponents, players  # noqa: F401, opponents registers its networks
+from gongzhu_jax import players
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import CheckpointError
 from gongzhu_jax.network.policy_value import NetworkConfig, make
