@@ -55,7 +55,7 @@ def test_golden_games() -> None:
     np.testing.assert_array_equal(score_batch(final), [game["scores"] for game in games])
 
 
-@examples(3)
+@examples(6)
 @given(seed=SEEDS)
 def test_every_step_as_the_oracle(seed: int) -> None:
     states = jax.device_get(random_games(jax.random.key(seed), BATCH))

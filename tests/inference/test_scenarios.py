@@ -241,10 +241,11 @@ def _small(most: int, *key_cards_left: int) -> list[int]:
     ]
 
 
-def test_deals_are_uniform_within_a_stratum(views) -> None:
+@pytest.mark.parametrize("repeats", [200, pytest.param(400, marks=pytest.mark.slow)])
+def test_deals_are_uniform_within_a_stratum(views, repeats: int) -> None:
     chosen = _small(100, 1, 2)
     cards = {i: RECORDS[i]["ss"]["imp_cards"] for i in chosen}
-    _check_uniform(_by_stratum(views, chosen, cards, repeats=200))
+    _check_uniform(_by_stratum(views, chosen, cards, repeats=repeats))
 
 
 @pytest.mark.slow
