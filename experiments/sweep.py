@@ -45,7 +45,8 @@ from experiments.common.plots import plot_heat, plot_lines
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
 from experiments.compare import play_all
-from experiments.train import TrainSettings, run_training
+from experiments.train import TrainSettings, run_side_by_side, run_training
+from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import fixed_positions, json_digest, program_digest
 from gongzhu_jax.evaluation.match_records import MatchRecord
@@ -53,7 +54,8 @@ from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.evaluation.stats import paired_difference
 from gongzhu_jax.inference.decision import effective_sample_size
 from gongzhu_jax.players import Player, registry
-from gongzhu_jax.players.scrofazero import SearchAct
+from gongzhu_jax.players.scrofazero import SearchAct, compiled_decide
+from gongzhu_jax.training.runs import recipe
 
 MULTIRUN = ("-m", "--multirun")
 """Flags of Hydra's own sweeps: here they say nothing new."""
@@ -135,7 +137,26 @@ def training_of(settings: SweepSettings, work: Workplace) -> TrainSettings | Non
     changes = [f"{key}={value}" for key, value in flat(settings.training)]
     directory = work.runs / "sweeps" / "networks" / json_digest(sorted(changes), 16)
     arguments = [*changes, f"directory={directory}", "evaluate_deals=0"]
-    return load_settings("train", TrainSettings, arguments)
+    training = load_settings("train", TrainSettings, arguments)
+    if training.seeds > 1:
+        raise ConfigError("a cell has one network: sweep training.seed, not training.seeds")
+    return training
+
+
+def train_together(cells: Sequence[Cell], work: Workplace) -> None:
+    """Trains networks whose recipes differ in seeds and numbers only in one program, as far as they
+    have got equally far; cells train those that are left by themselves."""
+    groups: dict[Any, dict[str, TrainSettings]] = {}
+    for cell in cells:
+        training = training_of(cell.settings, work)
+        if training is not None:
+            done = Checkpoints(training.directory).epochs()
+            same = (recipe(training.training()), training.start, training.schedule, done)
+            if not done or done[-1] < training.epochs:
+                groups.setdefault(repr(same), {})[training.directory] = training
+    for group in groups.values():
+        if len(group) > 1 and not run_side_by_side(list(group.values()), work.command):
+            raise KeyboardInterrupt  # networks that are not finished must not play
 
 
 def check(cells: Sequence[Cell], work: Workplace) -> None:
@@ -180,8 +201,8 @@ def sample_size(player: Player) -> float | None:
     if not isinstance(act, SearchAct):
         return None
     _, views, keys, _ = fixed_positions()
-    weight = jax.jit(lambda params: act.decide(params, keys, views).weight)
-    return float(np.mean(jax.vmap(effective_sample_size)(weight(player.params))))
+    weight = compiled_decide(act)(player.params, keys, views).weight
+    return float(np.mean(jax.vmap(effective_sample_size)(weight)))
 
 
 def play_in_process(cell: Cell, recorder: Recorder) -> tuple[MatchRecord, float | None]:
@@ -197,6 +218,8 @@ def run(settings: SweepSettings, work: Workplace) -> Result:
     cells = make_cells(settings)
     check(cells, work)
     here = settings.launcher.name == HERE
+    if here:
+        train_together(cells, work)
     play = play_cell if here else play_in_process
     calls = [(cell, work if here else work.recorder) for cell in cells]
     played: dict[int, tuple[MatchRecord, float | None]] = {}

@@ -4,11 +4,12 @@ Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started 
 """
 
 import functools
+import json
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from experiments.common.progress import note, progress
 from experiments.common.provenance import commit
 from experiments.common.run_summary import run_summary
 from experiments.common.settings import check_run_folder
-from experiments.common.tracking import RunLog, curve_points, read_log
+from experiments.common.tracking import LOG_NAME, RunLog, curve_points, read_log
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation.deal_sets import choose_deals
+from gongzhu_jax.evaluation.fingerprint import json_digest
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.network.policy_value import NetworkConfig, Params
 from gongzhu_jax.network.weights import (
     POLICY_VALUE,
@@ -43,8 +46,9 @@ from gongzhu_jax.training import (
     SelfPlayConfig,
     TrainingConfig,
     train,
-    train_seeds,
+    train_runs,
 )
+from gongzhu_jax.training.runs import figure_of_run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,20 +158,52 @@ def starting_point(
 
 
 def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
-    """One stretch of a run; returns its log so far."""
+    """One stretch of a run, or of one with each of several seeds; returns its log so far."""
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    runs = {f"seed-{seed}": replace(settings, seed=seed) for seed in seeds}
+    return _train(settings, runs, line)
+
+
+def run_side_by_side(runs: Sequence[TrainSettings], line: str) -> bool:
+    """One stretch of runs that differ in seeds and numbers, in one program; whether they are
+    finished. Each has what it would have alone in its own folder; all of these lie in one."""
+    by_name = {Path(run.directory).name: run for run in runs}
+    parent = Path(runs[0].directory).parent
+    together = parent / f"together-{json_digest(sorted(by_name), 16)}"
+    rows = _train(replace(runs[0], directory=str(together), checkpoints=str(parent)), by_name, line)
+    for name in by_name:
+        own = (json.dumps(_row_of_run(row, name, list(by_name))) + "\n" for row in rows)
+        write_whole(parent / name / LOG_NAME, "".join(own).encode())
+    return bool(rows) and rows[-1]["epoch"] == runs[0].epochs
+
+
+def _row_of_run(row: Mapping[str, float], name: str, names: Sequence[str]) -> dict[str, float]:
+    """What the log of one run says, from that of all."""
+    figures = [figure for figure in row if figure_of_run(figure, name) in row]
+    single = {figure_of_run(figure, other) for figure in figures for other in names}
+    left_out = single.union(f"{figure}_stderr" for figure in figures)
+    shared = {figure: value for figure, value in row.items() if figure not in left_out}
+    return shared | {figure: row[figure_of_run(figure, name)] for figure in figures}
+
+
+def _train(
+    settings: TrainSettings, runs: Mapping[str, TrainSettings], line: str
+) -> list[dict[str, float]]:
+    """Trains runs, by name, in one program, and one by itself; `settings` say how and where."""
     directory = Path(settings.directory)
     params, about = starting_point(settings.start, settings.network)
-    config = settings.training(None if params is None else digest(params))
+    start_digest = None if params is None else digest(params)
+    config = settings.training(start_digest)
     about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
 
     def start(**options: Any) -> Any:
         options |= {"about": about}
         options["evaluate"] = make_evaluate(settings) if settings.evaluate_deals else None
         mesh, folder = runtime.games_mesh(), settings.checkpoints or directory
-        if settings.seeds == 1:
+        if len(runs) == 1:
             return train(config, mesh, Checkpoints(folder), settings.schedule, params, **options)
-        seeds = range(settings.seed, settings.seed + settings.seeds)
-        return train_seeds(config, seeds, mesh, folder, settings.schedule, params, **options)
+        configs = {name: run.training(start_digest) for name, run in runs.items()}
+        return train_runs(configs, mesh, folder, settings.schedule, params, **options)
 
     what = f"epochs of {config.selfplay.games} games"
     loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))

@@ -155,7 +155,8 @@ _search_act = functools.cache(SearchAct)
 
 
 @functools.cache
-def _compiled_decide(act: SearchAct) -> Callable[..., Decision]:
+def compiled_decide(act: SearchAct) -> Callable[..., Decision]:
+    """`(params, keys, views) -> decisions`, compiled once for players that differ in numbers."""
     return jax.jit(act.decide)
 
 
@@ -163,7 +164,7 @@ def decision_of(player: Player, view: PublicView, key: jax.Array | None = None) 
     """The whole decision, leading axis 1, behind `player.act(view, key)`."""
     if not isinstance(player.act_batch, SearchAct):
         raise PlayerError(f"player {player.name!r} does not search, so it has nothing to explain")
-    return _compiled_decide(player.act_batch)(player.params, *as_batch(view, key))
+    return compiled_decide(player.act_batch)(player.params, *as_batch(view, key))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingConfig
 from gongzhu_jax.training.loop import Schedule, train
-from gongzhu_jax.training.seeds import train_seeds
+from gongzhu_jax.training.runs import train_runs
 
 __all__ = [
     "LearnerConfig",
@@ -10,5 +10,5 @@ __all__ = [
     "SelfPlayConfig",
     "TrainingConfig",
     "train",
-    "train_seeds",
+    "train_runs",
 ]

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
 import jax
-import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh
 
@@ -173,9 +172,8 @@ def _anywhere(stop: bool) -> bool:
 
 
 def epoch_figures(config: TrainingConfig, metrics: EpochMetrics) -> dict[str, float]:
-    """What the log says of an epoch; the mean over runs if there are several."""
+    """What the log says of an epoch."""
     games = config.selfplay.games
-    metrics = jax.tree.map(lambda leaf: np.mean(np.asarray(leaf), dtype=np.float64), metrics)
     play, losses = metrics.selfplay, metrics.losses
     return {
         "loss": float(losses.total),
