@@ -173,6 +173,7 @@ def run_side_by_side(runs: Sequence[TrainSettings], line: str) -> bool:
     rows = _train(replace(runs[0], directory=str(together), checkpoints=str(parent)), by_name, line)
     for name in by_name:
         own = (json.dumps(_row_of_run(row, name, list(by_name))) + "\n" for row in rows)
+        (parent / name).mkdir(parents=True, exist_ok=True)
         write_whole(parent / name / LOG_NAME, "".join(own).encode())
     return bool(rows) and rows[-1]["epoch"] == runs[0].epochs
 

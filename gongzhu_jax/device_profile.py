@@ -38,6 +38,8 @@ class DeviceProfile:
     decisions: int  # decisions that a player is asked for at once
     deals: int  # deals of a match in one call, each played in all its rotations
     annotated_games: int  # games whose positions a critic looks at together
+    # Messages between devices in an update with the rmse loss: 2, or 1 for a second backward pass.
+    messages: int
 
     def __post_init__(self) -> None:
         check_sizes(**{field.name: getattr(self, field.name) for field in fields(self)})
@@ -54,6 +56,7 @@ CPU = DeviceProfile(
     decisions=64,
     deals=256,
     annotated_games=16,
+    messages=2,
 )
 GPU = DeviceProfile(
     states=16384,
@@ -64,6 +67,7 @@ GPU = DeviceProfile(
     decisions=1024,
     deals=2048,
     annotated_games=512,
+    messages=1,
 )
 PROFILES: Mapping[str, DeviceProfile] = {"cpu": CPU, "gpu": GPU, "tpu": GPU}
 """By the name of jax's backend."""

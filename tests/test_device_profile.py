@@ -30,6 +30,7 @@ ODD = DeviceProfile(
     decisions=2,
     deals=2,
     annotated_games=3,
+    messages=1,
 )
 
 

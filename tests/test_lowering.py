@@ -57,7 +57,7 @@ def test_epoch() -> None:
         network=NETWORK,
         search=SearchConfig(per_legal=1),
         selfplay=SelfPlayConfig(games=4),
-        learner=LearnerConfig(review=1, passes=1, minibatch=52),
+        learner=LearnerConfig(review=1, passes=1, minibatch=52, value_loss="rmse"),
     )
     state = state_shapes(config, mesh())
     alone = lowered(compile_self_play(config, mesh()), state.learner.params, state.key)

@@ -11,11 +11,12 @@ from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, PartitionSpec
 
 from gongzhu_jax.checkpoint import digest
+from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.policy_value import Network, Params, make
 from gongzhu_jax.runtime import GAMES, on_all, usual_promotion
 from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
-from gongzhu_jax.training.losses import LossParts, loss
+from gongzhu_jax.training.losses import LossParts, loss, policy_and_values, safe_root
 from gongzhu_jax.training.selfplay import Positions
 
 T = TypeVar("T")
@@ -119,20 +120,44 @@ def update_once(
 ) -> tuple[Learner, LossParts]:
     """One step of the optimiser on one minibatch, or on a device's share of it (`axis`,
     `searched`)."""
+    settings, trained = config.learner, learner.params["params"]
 
     def batch_loss(trained):
         params = {**learner.params, "params": trained}
-        return loss(params, batch, network, config.learner, axis, searched)
+        return loss(params, batch, network, settings, axis, searched)
 
-    trained = learner.params["params"]
-    gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
-    if axis is not None:
-        gradients, parts = sum_over((gradients, parts), axis)
+    several = axis is not None and jax.lax.axis_size(axis) > 1
+    if several and settings.value_loss == "rmse" and profile().messages == 1:
+        gradients, parts, updated = _one_message(learner, batch, network, settings, axis, searched)
+    else:
+        gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
+        if axis is not None:
+            gradients, parts = sum_over((gradients, parts), axis)
     with usual_promotion():
         changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
     params = {**updated, "params": optax.apply_updates(trained, changes)}
     average = _averaged(learner.average, params, config.learner)
     return Learner(params, average, optimiser), parts
+
+
+def _one_message(learner, batch, network, config: LearnerConfig, axis: str, searched):
+    """Gradients, parts of the loss and running statistics with the root mean square over the whole
+    minibatch, for one message: the gradients of the policy's divergence and of the mean square are
+    summed apart, since the root that divides the second is known only then."""
+
+    def shares(trained):
+        params = {**learner.params, "params": trained}
+        (policy, value), updated = policy_and_values(params, batch, network, searched)
+        mean_square = jnp.mean(jnp.square(value - batch.value))
+        return (policy, mean_square / jax.lax.axis_size(axis)), updated
+
+    sums, pull, updated = jax.vjp(shares, learner.params["params"], has_aux=True)
+    (of_each,) = jax.vmap(pull)((jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0])))
+    (policy, mean_square), of_each = sum_over((sums, of_each), axis)
+    root = safe_root(mean_square)
+    scale = config.value_weight / (2 * root)
+    gradients = jax.tree.map(lambda leaf: leaf[0] + scale * leaf[1], of_each)
+    return gradients, LossParts(policy + config.value_weight * root, policy, root), updated
 
 
 def sum_over(arrays: T, axis: str) -> T:

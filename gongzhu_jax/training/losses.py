@@ -44,9 +44,14 @@ def value_error(
         return jnp.mean(jnp.abs(error)) / devices
     share = jnp.mean(jnp.square(error)) / devices
     fixed = jax.lax.stop_gradient(share)
-    # The root needs the sum before there is a gradient. That at zero error is finite.
-    root = jnp.sqrt((fixed if axis is None else jax.lax.psum(fixed, axis)) + 1e-12)
+    # The root needs the sum before there is a gradient.
+    root = safe_root(fixed if axis is None else jax.lax.psum(fixed, axis))
     return root / devices + (share - fixed) / (2 * root)
+
+
+def safe_root(mean_square: jax.Array) -> jax.Array:
+    """The square root; by that of zero one can divide."""
+    return jnp.sqrt(mean_square + 1e-12)
 
 
 def loss(
@@ -63,6 +68,17 @@ def loss(
     gradient are this device's, and their sums over the devices are those of the whole, of which
     `searched` positions were searched.
     """
+    (policy, value), updated = policy_and_values(params, batch, network, searched)
+    error = value_error(batch.value, value, config.value_loss, axis)
+    total = policy + config.value_weight * error
+    return total, (LossParts(total, policy, error), updated)
+
+
+def policy_and_values(
+    params: Params, batch: Positions, network: Network, searched: jax.Array | None = None
+) -> tuple[tuple[jax.Array, jax.Array], Params]:
+    """The divergence of the policy on a minibatch, the values [M], and the parameters with new
+    running statistics; `searched` as in `loss`."""
     chex.assert_rank(batch.value, 1)
     chex.assert_shape(batch.policy, (*batch.value.shape, NUM_CARDS))
     chex.assert_equal_shape([batch.value, batch.searched, batch.state.stage])
@@ -72,7 +88,4 @@ def loss(
     divergence = jax.vmap(policy_divergence)(batch.policy, logits, legal)
     chosen = batch.searched.astype(jnp.float32)
     count = jnp.sum(chosen) if searched is None else searched.astype(jnp.float32)
-    policy = jnp.sum(divergence * chosen) / jnp.maximum(count, 1.0)
-    error = value_error(batch.value, value, config.value_loss, axis)
-    total = policy + config.value_weight * error
-    return total, (LossParts(total, policy, error), updated)
+    return (jnp.sum(divergence * chosen) / jnp.maximum(count, 1.0), value), updated

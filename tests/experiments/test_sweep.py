@@ -5,18 +5,23 @@ import importlib.util
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
-from experiments import sweep
+from experiments import sweep, train
 from experiments.common.cli import load_settings
 from experiments.common.provenance import ROOT
 from experiments.common.results import Workplace
+from experiments.common.tracking import read_log
+from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.evaluation import play_match, recorder
 from gongzhu_jax.evaluation.deal_sets import choose_deals
+from gongzhu_jax.network.weights import load_weights
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
 PLAY = ("deals=4", "batch=4", "chunk=null")
@@ -108,6 +113,7 @@ def test_bad_settings(places: Path, capsys) -> None:
     assert "set must be one of" in error(raw, "set=some,other")
     assert "epochz" in error(raw, "training.epochz=2,3")
     assert "1 epoch" in error(raw, "training.epochs=0,-1")
+    assert "sweep training.seed, not" in error(raw, "training.epochs=1,2", "training.seeds=2")
     assert "at least 1" in error(raw, "scenarios.draws=2,3", "deals=0")
     assert "launcher.name must be one of here" in error(raw, "seed=1,2", "launcher.name=rai")
     shared = ("launcher.name=submitit", "launcher.gpus=0.5")
@@ -135,6 +141,69 @@ def test_published_grids(grid: str) -> None:
     (key,) = settings.swept
     part, _, option = key.partition(".")
     assert [getattr(cell.settings, part)[option] for cell in made] == settings.swept[key]
+
+
+TRAINING = [
+    *("training.preset=smoke", "training.epochs=2", "training.selfplay.games=8"),
+    *("training.learner.minibatch=104", "training.network.stem=8", "training.network.width=8"),
+]
+ROW = {"epoch": 2, "games": 16, "seconds": 1.0}
+
+
+def trained_cells(*words: str) -> tuple[list[sweep.Cell], Workplace]:
+    settings = load_settings("sweep", sweep.SweepSettings, sweep.gather_swept([*TRAINING, *words]))
+    return sweep.make_cells(settings), Workplace("a test")
+
+
+def test_networks_of_equal_recipes_are_trained_side_by_side(places: Path, monkeypatch) -> None:
+    """Each gets its own log; those of another shape, or further on, do not take part."""
+    called: list[list[tuple[int, float]]] = []
+
+    def in_place_of_training(configs, mesh, folder, schedule, params, **options):
+        called.append([(c.seed, c.learner.value_weight) for c in configs.values()])
+        options["on_start"]({"epoch": 0})
+        losses = {f"loss_{name}": c.learner.value_weight for name, c in configs.items()}
+        options["on_epoch"](ROW | {"loss": 0.0, "loss_stderr": 0.0, **losses})
+        return type("State", (), {"epoch": 2})
+
+    monkeypatch.setattr(train, "train_runs", in_place_of_training)
+    monkeypatch.setattr(train, "plot_training", lambda *curve: None)
+    weights = ("training.learner.value_weight=0.1,0.2", "training.seed=0,1")
+    made, work = trained_cells(*weights, "training.selfplay.games=8,16")
+    done = sweep.training_of(made[0].settings, work)
+    assert done is not None
+    monkeypatch.setattr(
+        Checkpoints, "epochs", lambda self: [1] if str(self.directory) == done.directory else []
+    )
+    sweep.train_together(made, work)
+    assert called == [[(1, 0.1), (0, 0.2), (1, 0.2)], [(0, 0.1), (1, 0.1), (0, 0.2), (1, 0.2)]]
+    for cell in made[1:]:
+        training = sweep.training_of(cell.settings, work)
+        assert training is not None
+        (row,) = read_log(Path(training.directory) / "log.jsonl")
+        assert row == {**ROW, "loss": training.learner.value_weight}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("simple_players", "programs")
+def test_networks_trained_side_by_side_are_those_trained_alone(places: Path, monkeypatch) -> None:
+    words = ("training.learner.learning_rate=0.01,0.02", "name=grid", *PLAY)
+    assert sweep.main([*TRAINING, *words]) == 0
+    made, work = trained_cells(*words)
+    monkeypatch.setattr(train, "train_runs", None)
+    for number, cell in enumerate(made):
+        training = sweep.training_of(cell.settings, work)
+        assert training is not None
+        _, together = load_weights(training.directory)
+        alone = replace(training, directory=str(places / f"alone-{number}"))
+        rows = train.run_training(alone, "a test")
+        for one, other in zip(rows, read_log(Path(training.directory) / "log.jsonl"), strict=True):
+            assert one.keys() == other.keys()
+            assert one["loss"] == pytest.approx(other["loss"], rel=1e-4)
+        jax.tree.map(
+            lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5),
+            *(together, load_weights(alone.directory)[1]),
+        )
 
 
 LAUNCHERS = ("submitit", "ray")

@@ -2,17 +2,22 @@
 
 import functools
 import math
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec
 
+from gongzhu_jax.device_profile import profile, using
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import make
+from gongzhu_jax.runtime import GAMES, games_mesh
 from gongzhu_jax.search import network_policy_value
-from gongzhu_jax.training.config import LearnerConfig
+from gongzhu_jax.training.config import LearnerConfig, TrainingConfig
+from gongzhu_jax.training.learner import Learner, make_optimiser, update_once
 from gongzhu_jax.training.losses import loss, policy_divergence, value_error
 from gongzhu_jax.training.selfplay import Positions
 from tests.game.random_games import random_states
@@ -179,6 +184,34 @@ def test_loss_of_a_minibatch(kind: str) -> None:
     assert parts.value == pytest.approx(expected_error, rel=1e-5)
     assert total == parts.total == pytest.approx(policy + 0.5 * expected_error, rel=1e-5)
     assert updated.keys() == params().keys()
+
+
+@pytest.mark.parametrize(("kind", "messages"), [("absolute", 1), ("rmse", 1), ("rmse", 2)])
+def test_gradients_of_a_split_minibatch_are_those_of_the_whole(kind: str, messages: int) -> None:
+    """On two devices, with as many messages as suit each kind of device. The mean of gradients that
+    Adam keeps is a tenth of the first one."""
+    config = TrainingConfig(learner=replace(config_of(kind), adam_b1=0.9, weight_decay=0.0))
+    batch, _ = positions(24)
+    learner = Learner(params(), params(), make_optimiser(config).init(params()["params"]))
+    whole, parts = jax.jit(functools.partial(update_once, network=NETWORK, config=config))(
+        learner, batch
+    )
+    searched = jnp.sum(batch.searched)  # of the whole minibatch, as every device must know
+    split = jax.shard_map(
+        lambda learner, share: update_once(learner, share, NETWORK, config, GAMES, searched),
+        mesh=games_mesh(jax.devices()[:2]),
+        in_specs=(PartitionSpec(), PartitionSpec(GAMES)),
+        out_specs=PartitionSpec(),
+        check_vma=False,
+    )
+    with using(replace(profile(), messages=messages)):
+        both, parts_of_both = jax.jit(split)(learner, batch)
+    np.testing.assert_allclose(parts_of_both, parts, rtol=1e-5)
+    gradients, expected = both.optimiser[1].mu, whole.optimiser[1].mu
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5 * np.abs(b).max()),
+        *(gradients, expected),
+    )
 
 
 def test_weight_of_the_paper() -> None:
