@@ -2,6 +2,7 @@
 at: no call to the host, no float of 64 bits, no message that is not needed."""
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax import players
-from gongzhu_jax.device_profile import GPU, using
+from gongzhu_jax.device_profile import GPU, DeviceProfile, using
 from gongzhu_jax.evaluation.fingerprint import fixed_positions
 from gongzhu_jax.evaluation.games import compile_games
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
@@ -29,9 +30,9 @@ NETWORK = NetworkConfig("compact", stem=16, width=16, blocks=1)
 DEVICES = 2
 
 
-def lowered(function: Any, *arguments: Any) -> str:
+def lowered(function: Any, *arguments: Any, sizes: DeviceProfile = GPU) -> str:
     """The text of a program for GPUs and TPUs, with the sizes that suit them."""
-    with using(GPU):
+    with using(sizes):
         text = jax.export.export(function, platforms=("cuda", "tpu"))(*arguments).mlir_module()
     assert "f64" not in text
     assert "callback" not in text
@@ -51,7 +52,8 @@ def mesh() -> Any:
 
 
 def test_epoch() -> None:
-    """Self-play only adds up its statistics at the end; an update sends one vector."""
+    """Self-play only adds up its statistics at the end. An update sends one vector, and before it,
+    unless messages are dear, the sum of squared errors, whose root the gradient needs."""
     config = TrainingConfig(
         epochs=1,
         network=NETWORK,
@@ -61,8 +63,10 @@ def test_epoch() -> None:
     )
     state = state_shapes(config, mesh())
     alone = lowered(compile_self_play(config, mesh()), state.learner.params, state.key)
-    whole = lowered(compile_epoch(config, mesh()), state)
-    assert messages(whole) == messages(alone) + 1
+    for number in (1, 2):
+        sizes = replace(GPU, messages=number)
+        whole = lowered(compile_epoch(config, mesh()), state, sizes=sizes)
+        assert messages(whole) == messages(alone) + number
 
 
 def test_search() -> None:

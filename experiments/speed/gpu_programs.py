@@ -8,24 +8,37 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh
+from jax.sharding import Mesh, NamedSharding
 
 from experiments.common.cli import load_settings
-from experiments.speed.inference import compile_decisions, views_with_choice
+from experiments.common.mixture import MixtureSettings
+from experiments.speed.inference import views_with_choice
+from experiments.speed.rates import SAME, SPLIT, on_devices
 from experiments.speed.search import compile_search
 from experiments.train import load_preset
 from experiments.train_belief import TrainBeliefSettings
+from experiments.train_critic import TrainCriticSettings
+from experiments.train_opponent_model import TrainOpponentModelSettings
 from gongzhu_jax import network, players, runtime
 from gongzhu_jax.device_profile import CPU, DeviceProfile
+from gongzhu_jax.evaluation.games import SPREAD, compile_games
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.random_play import random_position
+from gongzhu_jax.inference.config import InferenceConfig
 from gongzhu_jax.mixture_training import compile_learn
 from gongzhu_jax.mixture_training import init_state as init_mixture
+from gongzhu_jax.players.registry import PLAYERS
+from gongzhu_jax.players.scrofazero import SearchAct
 from gongzhu_jax.search import SearchConfig, budgets_of
 from gongzhu_jax.training.epoch import compile_epoch, state_shapes
 
 TREE_DEPTH = 4.0
 """Nodes on the longest way down the trees of a batch, assumed."""
+IMPORTANT_SLICES = 70.0
+"""Plays of a decision that IEC evaluates, assumed."""
+GREED_BLOCKS = 2.0
+"""Blocks of deals in a batch of Mr. Greed: the most that there are, where one of its positions has
+all of its deals enumerated."""
 
 
 @dataclass(frozen=True)
@@ -88,37 +101,85 @@ def search(mesh: Mesh, sizes: DeviceProfile) -> Work:
     return Work(lowered, turns, roots * mesh.size * budget, sizes.states, None, "10 + 2 x legal")
 
 
-def decision(mesh: Mesh, sizes: DeviceProfile) -> Work:
-    """Decisions of scrofa-strong."""
-    player = players.make("scrofa-strong")
+def decision(mesh: Mesh, sizes: DeviceProfile, name: str) -> Work:
+    """Decisions of a player; those of players without a network count as one evaluation."""
+    player = players.make(name)
     count = sizes.decisions * mesh.size
     views = _shapes(views_with_choice(jax.random.key(0), count), runtime.over_games(mesh))
     keys = _shapes(jax.random.split(jax.random.key(0), count), runtime.over_games(mesh))
     params = _shapes(player.params, runtime.on_all(mesh))
-    lowered = compile_decisions(player, mesh).lower(params, keys, views)
-    evaluations = (
-        sizes.decisions * player.config.scenarios.draws * mean_budget(player.config.search)
-    )
+    lowered = on_devices(player.act_batch, mesh, (SAME, SPLIT, SPLIT)).lower(params, keys, views)
+    evaluations, turns = _of_decisions(player, sizes.decisions, sizes)
+    what = f"{sizes.decisions} decisions"
+    return Work(lowered, turns, evaluations * mesh.size, sizes.states, None, what)
+
+
+def _of_decisions(
+    player: players.Player, count: int, sizes: DeviceProfile
+) -> tuple[float, list[float]]:
+    """Evaluations of `count` decisions, and turns of the loops that do not say how often."""
+    if not isinstance(player.act_batch, SearchAct):
+        return count, [GREED_BLOCKS] if player.name == "greed" else []
+    config: InferenceConfig = player.config
+    evaluations = count * config.scenarios.draws * mean_budget(config.search)
     seen = float(np.mean(_random_states().stage)) * (NUM_SEATS - 1) / NUM_SEATS
-    plays = sizes.decisions * seen
-    turns = [plays / sizes.plays + 0.5, evaluations / sizes.states + 0.5]
-    return Work(
-        lowered, turns, evaluations * mesh.size, sizes.states, None, f"{sizes.decisions} decisions"
+    plays = [count * seen / sizes.plays + 0.5] if config.weights.rule == "opponent-model" else []
+    if config.search.one_visit:
+        return evaluations, [*plays, evaluations / sizes.states + 0.5]
+    turns = [*plays, mean_budget(config.search), TREE_DEPTH, TREE_DEPTH]
+    if config.weights.rule != "iec":
+        return evaluations, turns
+    slices = count * IMPORTANT_SLICES
+    return evaluations + slices, [*turns, slices / sizes.states + 0.5]
+
+
+def match(mesh: Mesh, sizes: DeviceProfile) -> Work:
+    """A batch of a match of the raw network against Mr. If, each deal played twice."""
+    pair = [players.make("raw"), players.make("if")]
+    games = 2 * sizes.deals
+    play = compile_games(
+        tuple(player.act_batch for player in pair), mesh, sizes.decisions, "threefry2x32", 0, False
     )
+    spread = NamedSharding(mesh, SPREAD)
+    shapes = (((NUM_SEATS,), "int8"), ((NUM_CARDS,), "int8"), ((), "int8"), ((2,), "uint32"))
+    tables = [
+        jax.ShapeDtypeStruct((games, mesh.size, *shape), dtype, sharding=spread)
+        for shape, dtype in (*shapes, shapes[1])
+    ]
+    params = _shapes([player.params for player in pair], runtime.on_all(mesh))
+    # Of every stage each player has half of the games, as far as there is a choice.
+    asked = games / 2 * float(np.mean(budgets_of(_random_states(), SearchConfig()) > 0))
+    evaluations, inner = _of_decisions(pair[0], sizes.decisions, sizes)
+    chunks = asked / sizes.decisions + 0.5
+    total = NUM_CARDS * asked / sizes.decisions * evaluations * mesh.size
+    turns = [chunks, *inner, chunks]
+    lowered = play.lower(params, *tables)
+    return Work(lowered, turns, total, sizes.states, games * mesh.size, "raw against if")
 
 
-def belief(mesh: Mesh, sizes: DeviceProfile) -> Work:
-    """The updates of an epoch of the belief; its evaluations are positions learnt from."""
-    settings = load_settings("train_belief", TrainBeliefSettings)
+def _learning(
+    mesh: Mesh, sizes: DeviceProfile, name: str, settings_type: type[MixtureSettings]
+) -> Work:
+    """The updates of an epoch on a mixture; its evaluations are positions learnt from."""
+    chosen = "usual" if sizes == CPU else f"{name}_gpu"
+    settings: Any = load_settings(f"train_{name}", settings_type, [f"sizes={chosen}"])
     config = settings.config(settings.network)
     state = jax.eval_shape(lambda: init_mixture(config, runtime.games_mesh()))
     learner, window = _shapes((state.learner, state.window), runtime.on_all(mesh))
     key = _shapes(jax.random.key(0), runtime.on_all(mesh))
     lowered = compile_learn(config, mesh).lower(learner, window, config.window, key)
     positions = config.updates * config.minibatch
-    return Work(lowered, [], positions, config.minibatch / mesh.size, None, "positions learnt from")
+    return Work(lowered, [], positions, config.minibatch / mesh.size, None, f"sizes={chosen}")
 
 
 PROGRAMS: dict[str, Callable[[Mesh, DeviceProfile], Work]] = {
-    program.__name__: program for program in (epoch, search, decision, belief)
+    "epoch": epoch,
+    "search": search,
+    **{f"decision-{name}": functools.partial(decision, name=name) for name in PLAYERS},
+    "match": match,
+    "belief": functools.partial(_learning, name="belief", settings_type=TrainBeliefSettings),
+    "opponent_model": functools.partial(
+        _learning, name="opponent_model", settings_type=TrainOpponentModelSettings
+    ),
+    "critic": functools.partial(_learning, name="critic", settings_type=TrainCriticSettings),
 }

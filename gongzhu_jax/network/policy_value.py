@@ -171,6 +171,18 @@ class Network:
         """Playing: batch normalisation, where there is any, uses the running statistics."""
         return self.module.apply(params, features)  # ty: ignore[invalid-return-type]
 
+    def rounded(self, params: Params) -> Params:
+        """`params` as the products of `apply` take them. It makes no difference to call this once
+        before a loop of calls; without it each of them rounds all weights again."""
+        dtype = PRECISIONS[self.config.precision]
+
+        def of_products(path: Any, leaf: jax.Array) -> jax.Array:
+            names = [key.key for key in path]
+            other = names[0] != "params" or any(n.startswith(("heads", "norm")) for n in names)
+            return leaf if other else leaf.astype(dtype)
+
+        return jax.tree_util.tree_map_with_path(of_products, params)
+
     def apply_train(self, params: Params, features: jax.Array):
         """Learning: ((logits, value), params with the new running statistics)."""
         mutable = [name for name in params if name != "params"]

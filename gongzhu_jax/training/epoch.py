@@ -79,9 +79,10 @@ def _self_play_everywhere(params: Any, key: jax.Array, config: TrainingConfig, m
     """The games of an epoch, each device its share: positions [G, T] and statistics of all."""
 
     def on_device(params, key, games):
-        policy_value = network_policy_value(make(config.network))
+        network = make(config.network)
+        policy_value = network_policy_value(network)
         positions, stats = play_games(
-            params, key, games, policy_value, config.search, config.selfplay
+            network.rounded(params), key, games, policy_value, config.search, config.selfplay
         )
         return positions, jax.lax.psum(stats, GAMES)
 

@@ -81,7 +81,8 @@ def _learn_on_device(
     settings = config.learner
     network = make(config.network, GAMES)
     capacity = settings.review * config.positions_per_epoch
-    present = filled * config.positions_per_epoch
+    # Without review the number of updates is known now, and accelerators need not ask in each.
+    present = capacity if settings.review == 1 else filled * config.positions_per_epoch
     per_pass = present // settings.minibatch
     share = settings.minibatch // devices
     offset = jax.lax.axis_index(GAMES) * share
@@ -106,7 +107,7 @@ def _learn_on_device(
 
     zeros = LossParts(*(jnp.zeros(()) for _ in LossParts._fields))
     learner, sums = jax.lax.fori_loop(0, settings.passes, one_pass, (learner, zeros))
-    updates = (settings.passes * per_pass).astype(jnp.float32)
+    updates = jnp.float32(settings.passes * per_pass)
     return learner, jax.tree.map(lambda leaf: leaf / updates, sums)
 
 
@@ -162,9 +163,10 @@ def _one_message(learner, batch, network, config: LearnerConfig, axis: str, sear
 
 def sum_over(arrays: T, axis: str) -> T:
     """The sum over a mesh axis, sent as one vector: a message for each of the many small arrays
-    costs far more."""
+    costs far more. It stays one where there is nobody to send it to: an accelerator then updates
+    many parameters by one kernel."""
     vector, unravel = ravel_pytree(arrays)
-    return unravel(jax.lax.psum(vector, axis))
+    return unravel(jax.lax.optimization_barrier(jax.lax.psum(vector, axis)))
 
 
 def _averaged(average: Params, params: Params, config: LearnerConfig) -> Params:

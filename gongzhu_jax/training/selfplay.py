@@ -84,7 +84,7 @@ def play_games(
             "searched": searched,
             "loss": jnp.where(searched, best - played, 0.0),
         }
-        counts = (result.demanded, result.evaluated, jnp.sum(at_random))
+        counts = jnp.stack([result.demanded, result.evaluated, jnp.sum(at_random)])
         return jax.vmap(env.step)(states, cards), (record, counts)
 
     final, (record, counts) = jax.lax.scan(play, states, jnp.arange(NUM_CARDS))
@@ -93,7 +93,7 @@ def play_games(
     positions = jax.vmap(_with_values, (0, 0, None, None))(
         record, outcome, search_config.lone_transformer, config
     )
-    demanded, evaluated, random_plays = (jnp.sum(leaf) for leaf in counts)
+    demanded, evaluated, random_plays = jnp.sum(counts, axis=0)
     return positions, SelfPlayStats(demanded, evaluated, jnp.sum(outcome), random_plays)
 
 

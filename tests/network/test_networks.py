@@ -12,6 +12,7 @@ import pytest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import NUM_FEATURES, Network, NetworkConfig, count_parameters, make
 from gongzhu_jax.network.policy_value import as_image
+from gongzhu_jax.runtime import usual_promotion
 
 
 def shapes_of(network: Network) -> Any:
@@ -121,6 +122,17 @@ def test_bfloat16_is_close_and_answers_in_float32() -> None:
         assert output.dtype == np.float32
         error = np.linalg.norm(output - expected) / np.linalg.norm(expected)
         assert 0 < error < 0.05  # 11 layers that round to 8 bits
+
+
+@pytest.mark.parametrize("name", ["compact", "resnet18"])
+def test_weights_can_be_rounded_once_for_all_calls(name: str) -> None:
+    network = make(name, precision="bfloat16")
+    apply = jax.jit(network.apply)
+    with usual_promotion():  # flax's normalisation mixes types
+        params, x = random_params(network, 3), random_inputs(4, 2)
+        once = network.rounded(params)
+        assert {str(leaf.dtype) for leaf in jax.tree.leaves(once)} == {"bfloat16", "float32"}
+        jax.tree.map(np.testing.assert_array_equal, apply(once, x), apply(params, x))
 
 
 # the residual network

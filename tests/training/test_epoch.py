@@ -78,9 +78,9 @@ def test_the_number_of_devices_does_not_matter(one_device: Run, eight_devices: R
 
 
 def test_messages_between_devices() -> None:
-    """None in a loop of self-play. In one update on CPUs, where messages cost less than arithmetic,
-    the sum of squared errors, whose root the gradient needs, and then gradients and losses as one
-    vector; on accelerators (tests/test_lowering.py) one message."""
+    """None in a loop of self-play; in one update the sum of squared errors, whose root the gradient
+    needs, and then gradients and losses as one vector. (tests/test_lowering.py has the other way,
+    with one message.)"""
     mesh = games_mesh(jax.devices()[:8])
     compiled = hlo.parse(program(8).lower(state_shapes(CONFIG, mesh)).compile().as_text())
     sent = [compiled.collectives(body) for _, _, body in compiled.loops()]
