@@ -79,7 +79,8 @@ def epoch(mesh: Mesh, sizes: DeviceProfile) -> Work:
     # The last chunk of a stage is half full on the mean.
     chunks = evaluations / mesh.size / NUM_CARDS / sizes.selfplay_states + 0.5
     lowered = compile_epoch(config, mesh).lower(state_shapes(config, mesh))
-    turns = [chunks, config.updates_per_epoch]
+    # Of presets with review, the program does not say how many updates there are.
+    turns = [chunks] if config.learner.review == 1 else [chunks, config.updates_per_epoch]
     return Work(lowered, turns, evaluations, sizes.selfplay_states, games, f"preset={preset}")
 
 
@@ -108,7 +109,8 @@ def decision(mesh: Mesh, sizes: DeviceProfile, name: str) -> Work:
     views = _shapes(views_with_choice(jax.random.key(0), count), runtime.over_games(mesh))
     keys = _shapes(jax.random.split(jax.random.key(0), count), runtime.over_games(mesh))
     params = _shapes(player.params, runtime.on_all(mesh))
-    lowered = on_devices(player.act_batch, mesh, (SAME, SPLIT, SPLIT)).lower(params, keys, views)
+    decide: Any = on_devices(player.act_batch, mesh, (SAME, SPLIT, SPLIT))
+    lowered = decide.lower(params, keys, views)
     evaluations, turns = _of_decisions(player, sizes.decisions, sizes)
     what = f"{sizes.decisions} decisions"
     return Work(lowered, turns, evaluations * mesh.size, sizes.states, None, what)

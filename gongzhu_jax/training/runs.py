@@ -135,7 +135,8 @@ def compile_epochs(config: TrainingConfig, mesh: Mesh, at_once: bool | None = No
       at_once: whether all runs advance together, as accelerators want it (None there), or one after
         the other, as on CPUs, which one run fills.
     """
-    shardings = Runs(_shardings(config, mesh), on_all(mesh))
+    everywhere: Any = on_all(mesh)  # for all numbers
+    shardings = Runs(_shardings(config, mesh), everywhere)
     together = jax.default_backend() != "cpu" if at_once is None else at_once
 
     def one(run: Runs):
