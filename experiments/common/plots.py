@@ -213,16 +213,17 @@ def plot_heat(rows: Rows, keys: Sequence[str], title: str, path: Path) -> None:
         axes.figure.colorbar(image, label="points")
 
 
-def plot_by_card(table: FigureTable, label: str, path: Path) -> None:
-    """A table with one line for each card, ours beside the paper's."""
-    lines = {line.label: line for line in table.rows}
+def plot_by_card(tables: Mapping[str, FigureTable], label: str, path: Path) -> None:
+    """Tables by name with one line for each card, beside the paper's numbers."""
     with drawing(path, 2, 2, figsize=(10, 6.5), sharex=True, sharey=True) as panels:
         for axes, suit in zip(panels.flat, SUIT_NAMES, strict=True):
-            rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
+            for name, table in tables.items():
+                lines = {line.label: line for line in table.rows}
+                rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
+                ours = [(r, row.figure.value, row.figure.error) for r, row in rows.items()]
+                _bars(axes, ours, f"{name} (± one s.e.)", fmt="o-", markersize=4, capsize=2)
             paper = [row.paper[0].value for row in rows.values()]
             axes.plot(RANK_NAMES, paper, "s-", color="0.6", label="read off the paper's figure")
-            ours = [(rank, r.figure.value, r.figure.error) for rank, r in rows.items() if r.figure]
-            _bars(axes, ours, "ours (± one standard error)", fmt="o-", markersize=4, capsize=2)
             axes.set_title(SUIT_TITLES[suit])
             axes.grid(color="0.92")
         panels[0, 0].legend()

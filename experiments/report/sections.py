@@ -63,6 +63,8 @@ def matches(name: str, result: Result) -> Section:
     if result.get("epsilon") is not None:
         epsilon = Figure(result["epsilon"], result["epsilon_sd"], 3)
         lines.append(Line("epsilon", epsilon, paper_numbers(name, "epsilon")))
+        if (floor := result.get("epsilon_floor")) is not None:
+            lines.append(Line("epsilon by chance alone", Figure(floor, None, 3)))
     tables = [FigureTable(TEXTS[name]["head"] if name in TEXTS else "match", lines)]
     paired = [
         Line(pair, Figure(of["mean"], of["standard_error"]), cells={"deals": str(of["deals"])})
@@ -110,8 +112,18 @@ def learning(name: str, result: Result) -> Section:
 def card_statistics(result: Result) -> Section:
     statistics = {
         "Mean correction factor": (mean_of("factor"), "correction_factor", 3),
+        "Mean correction factor, original's definition": (
+            mean_of("original_factor", "sliced"),
+            "correction_factor",
+            3,
+        ),
         "Spread of values, points": (deviation_of("value", "square"), "spread", 1),
         "Spread by the policy, points": (deviation_of("policy", "policy_square"), "spread", 1),
+        "Spread of the policy's output, original's definition, points": (
+            deviation_of("output", "output_square"),
+            "spread",
+            1,
+        ),
     }
     tables, remarks = [], []
     for caption, (statistic, paper, digits) in statistics.items():
