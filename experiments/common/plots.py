@@ -220,7 +220,8 @@ def plot_by_card(tables: Mapping[str, FigureTable], label: str, path: Path) -> N
             for name, table in tables.items():
                 lines = {line.label: line for line in table.rows}
                 rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
-                ours = [(r, row.figure.value, row.figure.error) for r, row in rows.items()]
+                known = [(rank, row.figure) for rank, row in rows.items() if row.figure]
+                ours = [(rank, figure.value, figure.error) for rank, figure in known]
                 _bars(axes, ours, f"{name} (± one s.e.)", fmt="o-", markersize=4, capsize=2)
             paper = [row.paper[0].value for row in rows.values()]
             axes.plot(RANK_NAMES, paper, "s-", color="0.6", label="read off the paper's figure")

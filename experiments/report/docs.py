@@ -15,6 +15,7 @@ from typing import Any
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.paper.published import paper_numbers
+from experiments.report import claims
 from experiments.report.compiled import table_row
 from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
@@ -186,6 +187,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "compile-check": partial(of_result, "compile_check", compiled),
     "arena-load": partial(of_result, "arena_load", arena_load),
     "deal-sets": deal_sets,
+    "claims": claims.table,
     "first-table": first_table,
 }
 

@@ -96,11 +96,12 @@ def learning(name: str, result: Result) -> Section:
         if len(ends) > 1:
             mean, change = estimate(ends).summary(), estimate(ends - first).summary()
             figure = Figure(mean["mean"], mean["standard_error"])
-            cells |= {"over the first": Figure(change["mean"], change["standard_error"]).text}
+            over = {"over the first": Figure(change["mean"], change["standard_error"])}
         else:
             (end,) = (rows[label] for label in list(about["points"].values())[-1])
             figure = Figure(end["mean"], end["standard_error"], 1, end["match"], end["deals"])
-        lines.append(Line(run, figure, paper_numbers(name, run), cells))
+            over = {}
+        lines.append(Line(run, figure, paper_numbers(name, run), cells, over))
     every = [match_line(name, row, of, {}) for row, of in rows.items()]
     tables = [
         FigureTable("run", lines),
