@@ -64,7 +64,7 @@ def judge(figure: Figure, holds: str, paper: Sequence[Any]) -> str:
         return "not decided"
     errors = figure.value / figure.error
     if holds == "zero":
-        return "reproduced" if abs(errors) <= CHANCE else "not reproduced"
+        return "not contradicted" if abs(errors) <= CHANCE else "not reproduced"
     errors = errors if holds == "above" else -errors
     if abs(errors) <= CHANCE:
         return "not decided"
@@ -72,13 +72,14 @@ def judge(figure: Figure, holds: str, paper: Sequence[Any]) -> str:
 
 
 def lines_of(experiment: str) -> Mapping[str, Line]:
-    """The lines of all tables of a published result by label, the first one of each; none if it
-    is still to be played."""
+    """The lines of all tables of a published result by label, and by "caption: label" where labels
+    repeat; none if it is still to be played."""
     document = read_result(PLACES.results / f"{experiment}.json")
     if document is None:
         return {}
     tables = section_of(experiment, document["result"]).tables
-    return {line.label: line for table in reversed(tables) for line in table.rows}
+    pairs = [(table.caption, line) for table in reversed(tables) for line in table.rows]
+    return {line.label: line for _, line in pairs} | {f"{c}: {line.label}": line for c, line in pairs}
 
 
 def measured(claim: Claim) -> list[Figure | None]:

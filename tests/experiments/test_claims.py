@@ -42,7 +42,7 @@ def test_links_lead_to_headings_of_the_page() -> None:
         (-9.0, 3.0, "above", "not reproduced: the opposite"),
         (-9.0, 3.0, "below", "reproduced"),
         (9.0, 3.0, "below", "not reproduced: the opposite"),
-        (5.0, 3.0, "zero", "reproduced"),
+        (5.0, 3.0, "zero", "not contradicted"),
         (-9.0, 3.0, "zero", "not reproduced"),
         (22.0, 3.0, "equal", "reproduced"),  # of 10 +- 4: 2.4 standard errors
         (28.0, 3.0, "equal", "differs"),  # 3.6
