@@ -79,7 +79,8 @@ def lines_of(experiment: str) -> Mapping[str, Line]:
         return {}
     tables = section_of(experiment, document["result"]).tables
     pairs = [(table.caption, line) for table in reversed(tables) for line in table.rows]
-    return {line.label: line for _, line in pairs} | {f"{c}: {line.label}": line for c, line in pairs}
+    captioned = {f"{caption}: {line.label}": line for caption, line in pairs}
+    return {line.label: line for _, line in pairs} | captioned
 
 
 def measured(claim: Claim) -> list[Figure | None]:

@@ -16,7 +16,10 @@ PAGE = (ROOT / "docs" / "results.md").read_text()
 
 
 @pytest.mark.parametrize("claim", claims.claims(), ids=lambda claim: claim.claim)
-def test_what_a_claim_refers_to_is_there(claim: claims.Claim) -> None:
+def test_what_a_claim_refers_to_is_there(
+    claim: claims.Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PLACES, "results", ROOT / "results")
     for experiment, label, *column in claim.figures:
         assert experiment in SECTIONS
         if (PLACES.results / f"{experiment}.json").is_file():
@@ -26,7 +29,9 @@ def test_what_a_claim_refers_to_is_there(claim: claims.Claim) -> None:
         assert (ROOT / "docs" / claim.link).is_file()
 
 
-def test_links_lead_to_headings_of_the_page() -> None:
+def test_links_lead_to_headings_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PLACES, "pictures", ROOT / "docs")
+    monkeypatch.setattr(PLACES, "results", ROOT / "results")
     headings = re.findall(r"^#+ (.+)$", PAGE, re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
     links = re.findall(r"\]\(#([^)]+)\)", claims.table())
