@@ -116,6 +116,7 @@ def shipped(path: Path) -> str:
     ]
     for number, run in enumerate(runs_behind(path)):
         lines += [["**started from weights**", ""]] if number else []
+        averaged = run.get("averaged_with", ())
         lines += [
             ["trained by", f"`{run['command']}`"],
             ["commit", f"`{run['commit']}`"],
@@ -123,6 +124,7 @@ def shipped(path: Path) -> str:
             ["games", f"{run['games']:,}"],
             ["hours of training, on two CPU cores", f"{run['hours']:.2f}"],
             ["epoch", str(run["epoch"])],
+            *([["averaged with", f"`{'`, `'.join(averaged)}`"]] if averaged else []),
         ]
     return markdown(lines)
 
