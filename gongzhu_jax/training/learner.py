@@ -148,7 +148,7 @@ def _one_message(learner, batch, network, config: LearnerConfig, axis: str, sear
 
     def shares(trained):
         params = {**learner.params, "params": trained}
-        (policy, value), updated = policy_and_values(params, batch, network, searched)
+        (policy, value), updated = policy_and_values(params, batch, network, config, searched)
         mean_square = jnp.mean(jnp.square(value - batch.value))
         return (policy, mean_square / jax.lax.axis_size(axis)), updated
 

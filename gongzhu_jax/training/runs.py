@@ -6,7 +6,7 @@ runs.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -36,6 +36,11 @@ class Runs(struct.PyTreeNode):
     @property
     def epoch(self) -> jax.Array:
         return self.states.epoch[0]
+
+
+def of_seeds(config: TrainingConfig, seeds: Iterable[int]) -> dict[str, TrainingConfig]:
+    """Runs that differ in their seeds alone, by name."""
+    return {f"seed-{seed}": replace(config, seed=seed) for seed in seeds}
 
 
 def numbers_of(config: TrainingConfig) -> dict[str, float]:
@@ -98,10 +103,11 @@ def _shardings(config: TrainingConfig, mesh: Mesh) -> TrainState:
 class RunsCheckpoints(Checkpoints):
     """Checkpoints of all runs, each in the folder of its name, as `Checkpoints` of one."""
 
-    def __init__(self, directory: Any, configs: Mapping[str, TrainingConfig]):
-        super().__init__(directory)
+    def __init__(self, directory: Any, configs: Mapping[str, TrainingConfig], keep: int):
+        super().__init__(directory, keep)
         self._runs = [
-            (Checkpoints(self.directory / name), asdict(config)) for name, config in configs.items()
+            (Checkpoints(self.directory / name, keep), asdict(config))
+            for name, config in configs.items()
         ]
 
     def save(self, kind: str, epoch: int, state: Runs, params: Params, about: Mapping) -> None:
@@ -158,10 +164,14 @@ def train_runs(
     schedule: Schedule,
     params: Params | None = None,
     evaluate: EvaluateFn | None = None,
+    keep: int = 2,
     **options: Any,
 ) -> Runs:
-    """Trains two or more runs, by name; other arguments as of `train`. Figures are means over the
-    runs, their errors those over the runs, and `figure_of_run(figure, name)` is that of one."""
+    """Trains runs, by name; other arguments as of `train`, `keep` as of `Checkpoints`.
+
+    Figures are means over the runs, their errors those over the runs, and `figure_of_run(figure,
+    name)` is that of one.
+    """
     config = next(iter(configs.values()))
     compiled = compile_epochs(config, mesh)
 
@@ -182,7 +192,7 @@ def train_runs(
         config,
         init_runs(list(configs.values()), mesh, params),
         epoch,
-        RunsCheckpoints(directory, configs),
+        RunsCheckpoints(directory, configs, keep),
         schedule,
         params_of=lambda runs: runs.states.learner.average,
         evaluate=None if evaluate is None else evaluate_all,
@@ -205,7 +215,8 @@ def _over_runs(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> dic
     for figure in (figure for figure in rows[0] if not figure.endswith("_stderr")):
         values = np.array([row[figure] for row in rows])
         figures[figure] = float(values.mean())
-        figures[f"{figure}_stderr"] = float(values.std(ddof=1) / np.sqrt(len(values)))
+        if len(values) > 1:
+            figures[f"{figure}_stderr"] = float(values.std(ddof=1) / np.sqrt(len(values)))
         for name, value in zip(names, values.tolist(), strict=True):
             figures[figure_of_run(figure, name)] = value
     return figures

@@ -9,12 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import jax
+import numpy as np
 import pytest
 
 from experiments import export_weights, train, training_report
 from experiments.common.tracking import RunLog, read_log
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
-from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.network.weights import about_weights, load_weights
 from gongzhu_jax.players import registry as players
 
 EPOCHS = 16
@@ -117,6 +119,16 @@ def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path, monkey
     assert about["config"]["start"] == digest(load_weights(weights)[1])
     assert about["start"]["epoch"] == EPOCHS
     assert train.main(options) == 2  # without its start it is another run
+
+    mean = tmp_path / "mean.safetensors"
+    averaged = [f"checkpoint={second}/last/2", f"average_with=[{weights}]", f"output={mean}"]
+    assert export_weights.main([*averaged, "dtype=float32"]) == 0
+    parts = (load_weights(place)[1] for place in (weights, second / "last" / "2", mean))
+    for one, other, both in zip(*map(jax.tree.leaves, parts), strict=True):
+        np.testing.assert_allclose((np.asarray(one) + np.asarray(other)) / 2, both, rtol=1e-5)
+        assert np.any(one != other)
+    assert about_weights(mean)["averaged_with"] == [str(weights)]
+    assert export_weights.main([averaged[0], "average_with=[critic]", averaged[2]]) == 2
 
     first = [f"directory={undisturbed}", "name=first"]
     assert training_report.main(first) == 0
