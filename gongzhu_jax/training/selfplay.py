@@ -72,10 +72,11 @@ def play_games(
     states = jax.vmap(env.deal)(keys[:, 0])
 
     def play(states, stage):
-        stage_key = jax.random.fold_in(key, stage)
-        deal_keys = jax.vmap(jax.random.fold_in, (0, None))(keys[:, 0], stage + 1)
-        roots = _imagined(deal_keys, states, config.scenarios) if config.scenarios else states
-        result = search(params, stage_key, roots, policy_value, search_config)
+        roots = states
+        if config.scenarios:
+            deal_keys = jax.vmap(jax.random.fold_in, (0, None))(keys[:, 0], stage + 1)
+            roots = _imagined(deal_keys, states, config.scenarios)
+        result = search(params, jax.random.fold_in(key, stage), roots, policy_value, search_config)
         if config.scenarios:
             result = _averaged(result, config.scenarios)
         legal = jax.vmap(env.legal_mask)(states)
