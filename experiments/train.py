@@ -5,6 +5,7 @@ Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started 
 
 import functools
 import json
+import math
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -172,9 +173,14 @@ def run_side_by_side(runs: Sequence[TrainSettings], line: str) -> bool:
     together = parent / f"together-{json_digest(sorted(by_name), 16)}"
     rows = _train(replace(runs[0], directory=str(together), checkpoints=str(parent)), by_name, line)
     for name in by_name:
-        own = (json.dumps(_row_of_run(row, name, list(by_name))) + "\n" for row in rows)
-        (parent / name).mkdir(parents=True, exist_ok=True)
-        write_whole(parent / name / LOG_NAME, "".join(own).encode())
+        log = parent / name / LOG_NAME
+        log.parent.mkdir(parents=True, exist_ok=True)
+        own = [_row_of_run(row, name, list(by_name)) for row in rows]
+        # A run that has gone on from what it was alone, or with others, has rows from there.
+        first = own[0]["epoch"] if own else math.inf
+        before = [row for row in (read_log(log) if log.exists() else ()) if row["epoch"] < first]
+        lines = (json.dumps(row) + "\n" for row in (*before, *own))
+        write_whole(log, "".join(lines).encode())
     return bool(rows) and rows[-1]["epoch"] == runs[0].epochs
 
 

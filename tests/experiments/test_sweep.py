@@ -175,12 +175,17 @@ def test_networks_of_equal_recipes_are_trained_side_by_side(places: Path, monkey
     monkeypatch.setattr(
         Checkpoints, "epochs", lambda self: [1] if str(self.directory) == done.directory else []
     )
+    further = sweep.training_of(made[2].settings, work)  # as a stretch alone may have left it
+    assert further is not None
+    Path(further.directory).mkdir(parents=True)
+    (Path(further.directory) / "log.jsonl").write_text('{"epoch": 1}\n{"epoch": 2}\n')
     sweep.train_together(made, work)
     assert called == [[(0, 0.1), (1, 0.1), (0, 0.2), (1, 0.2)], [(1, 0.1), (0, 0.2), (1, 0.2)]]
     for cell in made[1:]:
         training = sweep.training_of(cell.settings, work)
         assert training is not None
-        (row,) = read_log(Path(training.directory) / "log.jsonl")
+        *before, row = read_log(Path(training.directory) / "log.jsonl")
+        assert before == ([{"epoch": 1}] if training == further else [])
         assert row == {**ROW, "loss": training.learner.value_weight}
 
 
