@@ -99,7 +99,7 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("held_out=if", "'if' is in the mixture"),
         ("training.window=100", "multiple of the games per epoch"),
         ("training.mixture.if=-1", "shares of the mixture"),
-        ("training.minibatch=96", "do not divide over"),
+        ("training.minibatch=72", "do not divide over"),
     ],
 )
 def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None:
