@@ -24,7 +24,7 @@ from tests import positions
 from tests.oracle import data, features, iec
 from tests.oracle.data import load
 
-STAGES = list(range(NUM_CARDS)) * 4
+STAGES = list(range(NUM_CARDS)) * 2
 DRAWS = 2
 POLICY = np.random.default_rng(0).normal(0, 0.5, (NUM_FEATURES, NUM_CARDS)).astype(np.float32)
 """Regrets of some 40 points, a few of them beyond the clipped line."""

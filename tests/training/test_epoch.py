@@ -18,6 +18,7 @@ from gongzhu_jax.search import SearchConfig
 from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingConfig
 from gongzhu_jax.training.epoch import compile_epoch, init_state, state_shapes
 from gongzhu_jax.training.learner import Learner, learn, make_optimiser, update_once
+from tests.optimised import OPTIMISED
 
 # 832 positions an epoch are 8 minibatches. The rmse is that of a whole minibatch, however split.
 CONFIG = TrainingConfig(
@@ -172,7 +173,11 @@ def test_learning_lowers_the_loss(one_device: Run) -> None:
     config = replace(CONFIG, epochs=100)
     mesh = games_mesh(jax.devices()[:1])
     state = one_device.states[2]
-    run_learner = jax.jit(functools.partial(learn, config=config, mesh=mesh), donate_argnums=0)
+    run_learner = jax.jit(
+        functools.partial(learn, config=config, mesh=mesh),
+        donate_argnums=0,
+        compiler_options=OPTIMISED,
+    )
     learner = jax.tree.map(jnp.asarray, one_device.states[0].learner)
     losses = []
     for number in range(12):
