@@ -7,7 +7,10 @@ import jax
 from gongzhu_jax import runtime
 
 # Tests compile far more than they compute: less optimisation makes the whole run shorter.
-FLAGS = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+FLAGS = (
+    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
+    "--xla_cpu_parallel_codegen_split_count=1"
+)
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {FLAGS}"
 
 # One cache for all checkouts of a user: a fresh clone does not compile everything again.

@@ -197,12 +197,13 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
     }
     views = positions.random_views(3, [9, 22, 41])
     keys = jax.random.split(jax.random.key(0), 3)
-    holder = jax.vmap(lambda key, view: sample(key, view, 4))(keys, views)
-    analysis = belief_quality.weigh_all(str(weights), asked)(views, holder)
+    holder = jax.jit(jax.vmap(lambda key, view: sample(key, view, 4)))(keys, views)
+    analysis = jax.jit(belief_quality.weigh_all(str(weights), asked))(views, holder)
     network, params = load_weights(weights)
+    weigh = jax.jit(log_weights, static_argnums=(4, 5))
     for name, config in asked.items():
         beta = jnp.float32(config.beta)
-        alone, _, _ = log_weights(params, views, holder, beta, make(network), config)
+        alone, _, _ = weigh(params, views, holder, beta, make(network), config)
         assert np.ptp(alone) > 0.01
         np.testing.assert_allclose(analysis[name], alone, atol=1e-4)
 

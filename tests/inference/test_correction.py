@@ -221,7 +221,7 @@ def test_only_slices_that_count_are_looked_at(views, holder, slices: str) -> Non
     config, network = WeightConfig(slices=slices), Selective()
     everything = _log_weights(views, holder, config)[0]
     left_out = 0
-    for i in range(5, len(STAGES), 17):
+    for i in range(5, len(STAGES), 8):
         leader, plays, seat = _histories(views)[i]
         rules: dict[str, Any] = {} if slices == "important" else {"min_rank": 2, "suit_rule": False}
         used = iec.iec_log_weight(

@@ -164,8 +164,8 @@ def test_cards_that_the_viewer_sees_are_not_read(small: tuple[OpponentModelConfi
     mover = positions.take(views, 0)
     deal = _sample(jax.random.key(0), mover, 1)
     other = jnp.where(unseen_mask(mover)[None], deal, (deal + 1) % 4)
-    weigh = jax.jit(lambda holder: log_likelihood(params, views, holder[None], config))
-    first, second = (weigh(holder) for holder in (deal, other))
+    weigh = jax.jit(lambda views, holder: log_likelihood(params, views, holder[None], config))
+    first, second = (weigh(views, holder) for holder in (deal, other))
     np.testing.assert_array_equal(first, second)
 
 
