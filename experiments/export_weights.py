@@ -2,15 +2,24 @@
 
     python -m experiments.export_weights checkpoint=runs/compact/last/2000
     python -m experiments.export_weights kind=belief checkpoint=runs/belief/last/300
+    python -m experiments.export_weights checkpoint=runs/critic/last/80 average_with=[critic]
 
-Without `output` it replaces the weights that are shipped with the package. The file says which run
+With `average_with`, the names of shipped weights or weights files, the parameters are the mean of
+all: networks that were trained from one another lie in one basin, and the mean of their parameters
+plays better than each (a model soup).
+
+Without `output` the file replaces the weights that are shipped with the package. It says which run
 its parameters come from: command, configuration, commit, games and hours; and `start`, the same of
 the weights that the run started from, if there were any: their games and hours are not in its own.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import jax
 
 from experiments.common.cli import command
 from experiments.common.tracking import LOG_NAME, read_log
@@ -27,6 +36,7 @@ KINDS = weights.KINDS
 @dataclass(frozen=True, kw_only=True)
 class ExportSettings:
     checkpoint: str
+    average_with: list[str]
     kind: str
     output: str | None
     dtype: str
@@ -41,10 +51,23 @@ class ExportSettings:
             raise ConfigError(f"dtype must be one of {', '.join(TYPES)}, not {self.dtype!r}")
 
 
-def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> None:
-    """Writes a weights file of one checkpoint of a run."""
+def mean_params(checkpoints: Sequence[str | Path], kind: weights.NetworkKind) -> tuple[Any, Any]:
+    """The configuration that all these networks have, and the mean of their parameters."""
+    loaded = [weights.load_weights(checkpoint, kind) for checkpoint in checkpoints]
+    network = loaded[0][0]
+    for checkpoint, (other, _) in zip(checkpoints, loaded, strict=True):
+        if other != network:
+            raise ConfigError(f"{checkpoint} has the network {other}, the first one {network}")
+    leaves = jax.tree.map(lambda *same: sum(same) / len(same), *(params for _, params in loaded))
+    return network, leaves
+
+
+def export(
+    checkpoint: Path, others: Sequence[str], kind: str, output: Path, dtype: str, line: str
+) -> None:
+    """Writes a weights file of one checkpoint of a run, or of its mean with other weights."""
     epoch = int(checkpoint.name)
-    network, params = weights.load_weights(checkpoint, KINDS[kind])
+    network, params = mean_params([checkpoint, *others], KINDS[kind])
     run = Checkpoints(checkpoint.parent.parent)
     header = run.about(checkpoint.parent.name, epoch)
     rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
@@ -54,6 +77,7 @@ def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> 
         "games": rows[-1]["games"],
         "hours": rows[-1]["seconds"] / 3600,
         "export": line,
+        **({"averaged_with": list(others)} if others else {}),
         **({"start": header["start"]} if "start" in header else {}),
     }
     weights.save_weights(output, network, params, about, dtype, KINDS[kind])
@@ -64,7 +88,8 @@ def export(checkpoint: Path, kind: str, output: Path, dtype: str, line: str) -> 
 @command("export_weights", ExportSettings)
 def main(settings: ExportSettings, line: str) -> None:
     output = KINDS[settings.kind].shipped if settings.output is None else Path(settings.output)
-    export(Path(settings.checkpoint), settings.kind, output, settings.dtype, line)
+    checkpoint, others = Path(settings.checkpoint), settings.average_with
+    export(checkpoint, others, settings.kind, output, settings.dtype, line)
 
 
 if __name__ == "__main__":

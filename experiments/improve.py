@@ -133,7 +133,7 @@ def train_network(stage: Stage, settings: MixtureSettings, output: Path, line: s
     checkpoint = Path(settings.directory) / "last" / str(epochs)
     if not checkpoint.is_dir():
         raise KeyboardInterrupt(f"{output} is not finished")
-    export(checkpoint, stage.kind, output, "float16", line)
+    export(checkpoint, (), stage.kind, output, "float16", line)
 
 
 def play_round(settings: ImproveSettings, number: int, work: Workplace) -> Result:

@@ -64,7 +64,10 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "curve_scenarios": ("sweep", ("grid=scenarios",)),
     "belief_quality": ("belief_quality", ()),
     "value_bias": ("value_bias", ()),
-    "topologies": ("paper/topologies", ()),  # last: the slowest, and it trains its own weights
+    # last: the slowest, which train their own networks
+    "ablations": ("paper/learning", ("curves=ablations",)),
+    "recipes": ("paper/learning", ("curves=recipes",)),
+    "topologies": ("paper/learning", ("curves=topologies",)),
 }
 
 

@@ -4,7 +4,8 @@
     python -m experiments.round_robin 'players=[random,if,greed@5]' 'options={greed@5:{samples:5}}'
 
 The result has `rows`, one for each pair ("greed over if"), the players, and epsilon (0 transitive,
-1 intransitive; null for two players) with epsilon_sd from a bootstrap over deals.
+1 intransitive; null for two players) with epsilon_sd from a bootstrap over deals, and
+epsilon_floor, what it would be by chance alone if the players were transitive.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from experiments.common.launchers import LauncherSettings
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings, at_least
 from experiments.compare import as_rows, play_all
-from gongzhu_jax.evaluation import intransitivity, intransitivity_sd
+from gongzhu_jax.evaluation import intransitivity, intransitivity_floor, intransitivity_sd
 from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.players.labels import check_labels, make_labelled
 
@@ -39,7 +40,7 @@ class RoundRobinSettings(PlaySettings):
 def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
     """The paper's intransitivity of all pairs of three or more players."""
     if len(names) < 3:
-        return {"epsilon": None, "epsilon_sd": None}
+        return {"epsilon": None, "epsilon_sd": None, "epsilon_floor": None}
     deals = len(next(iter(records.values())).margins)
     margins = np.zeros((len(names), len(names), deals))
     for (i, one), (j, other) in combinations(enumerate(names), 2):
@@ -47,7 +48,8 @@ def epsilon(names: Sequence[str], records: Mapping[str, MatchRecord]) -> Result:
         margins[i, j] = -margins[j, i]
     return {
         "epsilon": float(intransitivity(margins.mean(axis=-1))),
-        "epsilon_sd": float(intransitivity_sd(margins)) if deals > 1 else None,
+        "epsilon_sd": intransitivity_sd(margins) if deals > 1 else None,
+        "epsilon_floor": intransitivity_floor(margins) if deals > 1 else None,
     }
 
 

@@ -1,5 +1,5 @@
 """Checkpoints of training runs, on Orbax: atomic, written while training goes on, verified when
-read, the last two and the best.
+read, the last few and the best.
 
 A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
   state   the whole run, for resuming
@@ -32,8 +32,9 @@ def storage_path(path: str | PathLike) -> Any:
 class Checkpoints:
     """The checkpoints of one run, in a folder or in a bucket (`gs://`, `s3://`)."""
 
-    def __init__(self, directory: str | PathLike):
-        self.directory = storage_path(directory)
+    def __init__(self, directory: str | PathLike, keep: int = 2):
+        """`keep` is how many of the last checkpoints stay."""
+        self.directory, self._keep = storage_path(directory), keep
         self._managers: dict[str, Any] = {}  # by kind, of those that were written here
 
     def save(self, kind: str, epoch: int, state: Any, params: Any, about: Mapping) -> None:
@@ -112,7 +113,7 @@ class Checkpoints:
         import orbax.checkpoint as ocp
 
         folder = self.directory / kind
-        keep = 2 if kind == LAST else 1
+        keep = self._keep if kind == LAST else 1
         options = ocp.CheckpointManagerOptions(
             preservation_policy=ocp.checkpoint_managers.LatestN(keep),
             create=True,

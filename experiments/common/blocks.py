@@ -46,9 +46,9 @@ def figures(statistic: Statistic, blocks: Mapping[str, Any], digits: int = 1) ->
     return [Figure(*(None if np.isnan(x) else x for x in pair), digits=digits) for pair in pairs]
 
 
-def mean_of(name: str) -> Statistic:
+def mean_of(name: str, count: str = "count") -> Statistic:
     """The statistic sum / count."""
-    return lambda totals: totals[name] / totals["count"]
+    return lambda totals: totals[name] / totals[count]
 
 
 def deviation_of(name: str, square: str) -> Statistic:

@@ -110,6 +110,32 @@ def plot_curve(result: Mapping[str, Any], folder: Path) -> None:
         axes.legend(loc="lower right")
 
 
+def plot_learning(result: Mapping[str, Any], folder: Path) -> None:
+    """Raw networks by games, a line for each run with the range of its seeds, beside the original's
+    run."""
+    rows = result["rows"]
+    with drawing(folder / f"{result['name']}.png", figsize=(9, 5.5)) as axes:
+        last = max(int(games) for run in result["runs"].values() for games in run["points"])
+        logs = [(row["games"], row["wpg"], row["stderr"]) for row in curve()]
+        early = [row for row in logs if 0 < row[0] <= 1.2 * last]
+        _bars(axes, early, "original's logs", fmt="s-", markersize=3, color="0.65")
+        for number, (name, run) in enumerate(result["runs"].items()):
+            places = [int(games) for games in run["points"]]
+            means = [[rows[row]["mean"] for row in of] for of in run["points"].values()]
+            line = axes.plot(places, np.mean(means, axis=1), "o-", markersize=3, label=name)
+            if np.shape(means)[1] > 1:
+                low, high = np.min(means, axis=1), np.max(means, axis=1)
+                axes.fill_between(places, low, high, color=line[0].get_color(), alpha=0.15)
+            else:
+                errors = [rows[of[0]]["standard_error"] or 0.0 for of in run["points"].values()]
+                spread = {"fmt": "none", "ecolor": f"C{number}", "capsize": 2}
+                axes.errorbar(places, np.mean(means, axis=1), errors, **spread)
+        for name in ("Mr. If", "Mr. Random"):
+            _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
+        axes.set(xlabel="games of self-play", ylabel="raw network, points over Mr. Greed")
+        axes.legend(loc="lower right", fontsize=8)
+
+
 def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: Path) -> None:
     """Points of several matches, with standard errors."""
     means = [row["mean"] for row in rows.values()]
@@ -187,16 +213,18 @@ def plot_heat(rows: Rows, keys: Sequence[str], title: str, path: Path) -> None:
         axes.figure.colorbar(image, label="points")
 
 
-def plot_by_card(table: FigureTable, label: str, path: Path) -> None:
-    """A table with one line for each card, ours beside the paper's."""
-    lines = {line.label: line for line in table.rows}
+def plot_by_card(tables: Mapping[str, FigureTable], label: str, path: Path) -> None:
+    """Tables by name with one line for each card, beside the paper's numbers."""
     with drawing(path, 2, 2, figsize=(10, 6.5), sharex=True, sharey=True) as panels:
         for axes, suit in zip(panels.flat, SUIT_NAMES, strict=True):
-            rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
+            for name, table in tables.items():
+                lines = {line.label: line for line in table.rows}
+                rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
+                known = [(rank, row.figure) for rank, row in rows.items() if row.figure]
+                ours = [(rank, figure.value, figure.error) for rank, figure in known]
+                _bars(axes, ours, f"{name} (± one s.e.)", fmt="o-", markersize=4, capsize=2)
             paper = [row.paper[0].value for row in rows.values()]
             axes.plot(RANK_NAMES, paper, "s-", color="0.6", label="read off the paper's figure")
-            ours = [(rank, r.figure.value, r.figure.error) for rank, r in rows.items() if r.figure]
-            _bars(axes, ours, "ours (± one standard error)", fmt="o-", markersize=4, capsize=2)
             axes.set_title(SUIT_TITLES[suit])
             axes.grid(color="0.92")
         panels[0, 0].legend()

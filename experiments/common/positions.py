@@ -28,8 +28,9 @@ STAGES = 48
 """Stages at which there can be a choice: in the last trick there is none."""
 
 Sums = dict[str, np.ndarray]
-MeasureFn = Callable[[Any, jax.Array, env.GameState], dict[str, jax.Array]]
-"""(parameters, key, states [games]) -> figures of each game at this stage, [games, ...]"""
+MeasureFn = Callable[[Any, jax.Array, env.GameState, jax.Array], dict[str, jax.Array]]
+"""(parameters, key, states [games], cards played there [games]) -> figures of each game at this
+stage, [games, ...]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +76,11 @@ def sums_over_positions(
     def game_sums(params, key, finals):
         def add(stage, total):
             states = jax.vmap(env.rewind, (0, None))(finals, stage.astype(jnp.int8))
-            figures = measure(params, jax.random.fold_in(key, stage), states)
+            cards = jnp.take(finals.plays, stage, axis=1)
+            figures = measure(params, jax.random.fold_in(key, stage), states, cards)
             return jax.tree.map(jnp.add, total, figures)
 
-        shapes = jax.eval_shape(lambda: measure(params, key, finals))
+        shapes = jax.eval_shape(lambda: measure(params, key, finals, finals.plays[:, 0]))
         zero = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         return jax.lax.fori_loop(0, STAGES, add, zero)
 
@@ -98,10 +100,15 @@ def sums_over_positions(
     return jax.tree.map(lambda *parts: np.concatenate(parts).astype(np.float64), *batches)
 
 
-def correction_factors(logits: jax.Array, state: env.GameState, beta: float) -> jax.Array:
-    """The correction factor of IEC of each legal card, [52], by policy logits; 0 where not legal.
-    Regret is against the best legal card."""
-    config = WeightConfig(rule="iec", factor="exponential", regret="all")
+PAPER_FACTOR = WeightConfig(rule="iec", factor="exponential", regret="all")
+ORIGINAL_FACTOR = WeightConfig(rule="iec", factor="clipped", regret="suit")
+
+
+def correction_factors(
+    logits: jax.Array, state: env.GameState, beta: float, config: WeightConfig = PAPER_FACTOR
+) -> jax.Array:
+    """The correction factor of IEC of each legal card, [52], by policy logits; 0 where not
+    legal."""
     cards = jnp.arange(NUM_CARDS, dtype=jnp.int8)
     logs = jax.vmap(lambda card: slice_log_factor(logits, state, card, beta, config))(cards)
     return jnp.where(env.legal_mask(state), jnp.exp(logs), 0.0)

@@ -10,9 +10,14 @@ of its variance is the luck of the deal, which says nothing about cards, so the 
 standard deviation of a card's value against the mean over the legal cards of the position. The
 spread by the policy is the same for what the policy network says, which does not know the hands.
 
+Beside them stand the definitions of the original program: the factor only where an eight or higher
+was played, over the legal cards of that suit, clipped and by the regret within the suit; and the
+standard deviation of what the policy says of a card, not relative to the others.
+
 The result has `blocks`: sums over blocks of games by card, [blocks][52].
 """
 
+import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,7 @@ from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
 from experiments.common.plots import plot_by_card
 from experiments.common.positions import (
+    ORIGINAL_FACTOR,
     MeasureFn,
     PositionSettings,
     correction_factors,
@@ -34,6 +40,8 @@ from experiments.common.results import Workplace
 from experiments.common.settings import at_least
 from experiments.report.sections import card_statistics
 from gongzhu_jax.game import env
+from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
+from gongzhu_jax.inference.correction import LOWEST_RANK
 from gongzhu_jax.network.features import encode_averaged
 from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
 
@@ -54,13 +62,21 @@ def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
 def make_measure(network: Network, beta: float) -> MeasureFn:
     """Sums of factors and of relative values at one stage, [games, 52]."""
 
-    def measure(params: Any, key: jax.Array, states: env.GameState) -> dict[str, jax.Array]:
+    def measure(
+        params: Any, key: jax.Array, states: env.GameState, cards: jax.Array
+    ) -> dict[str, jax.Array]:
         legal = jax.vmap(env.legal_mask)(states)
         counted = legal & (jnp.sum(legal, axis=1, keepdims=True) > 1)
         logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
         factors = jax.vmap(correction_factors, (0, 0, None))(logits, states, beta)
         value = relative(visit_once(network, params, key, states), counted)
-        policy = relative(logits / POLICY_SHARPNESS, counted)
+        output = jnp.where(counted, logits / POLICY_SHARPNESS, 0.0)
+        policy = relative(output, counted)
+        high = jnp.asarray(RANK)[cards] + LOWEST_RANK >= ORIGINAL_FACTOR.min_rank
+        of_suit = jnp.asarray(SUIT)[None, :] == (cards // NUM_RANKS)[:, None]
+        sliced = counted & high[:, None] & of_suit
+        clipped = functools.partial(correction_factors, config=ORIGINAL_FACTOR)
+        originals = jax.vmap(clipped, (0, 0, None))(logits, states, beta)
         return {
             "count": counted.astype(jnp.float32),
             "factor": jnp.where(counted, factors, 0.0),
@@ -68,6 +84,10 @@ def make_measure(network: Network, beta: float) -> MeasureFn:
             "square": jnp.square(value),
             "policy": policy,
             "policy_square": jnp.square(policy),
+            "output": output,
+            "output_square": jnp.square(output),
+            "sliced": sliced.astype(jnp.float32),
+            "original_factor": jnp.where(sliced, originals, 0.0),
         }
 
     return measure
@@ -79,10 +99,12 @@ def run(settings: CardStatisticsSettings, work: Workplace) -> Result:
 
 
 def draw(result: Result, folder: Path) -> None:
-    factor, spread, _ = card_statistics(result).tables
+    factor, original_factor, spread, _, original_spread = card_statistics(result).tables
+    both = {"ours": factor, "ours, original's definition": original_factor}
     label = f"mean correction factor (beta {result['beta']})"
-    plot_by_card(factor, label, folder / "cards_factor.png")
-    plot_by_card(spread, "spread of values, points (sd)", folder / "cards_spread.png")
+    plot_by_card(both, label, folder / "cards_factor.png")
+    both = {"ours": spread, "ours, original's definition": original_spread}
+    plot_by_card(both, "spread of values, points (sd)", folder / "cards_spread.png")
 
 
 main = experiment("paper/card_statistics", CardStatisticsSettings, run, draw)

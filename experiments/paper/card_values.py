@@ -50,7 +50,9 @@ def comparable(state: env.GameState) -> tuple[jax.Array, jax.Array]:
 def make_measure(network: Network) -> MeasureFn:
     """Sums of values at one stage, [games, 9]."""
 
-    def measure(params: Any, key: jax.Array, states: env.GameState) -> dict[str, jax.Array]:
+    def measure(
+        params: Any, key: jax.Array, states: env.GameState, _: jax.Array
+    ) -> dict[str, jax.Array]:
         q = visit_once(network, params, key, states)
         measured, lowest = jax.vmap(comparable)(states)
         value = jnp.take_along_axis(q, lowest, axis=1) - q[:, _CARDS]

@@ -143,7 +143,9 @@ def examples(network: Network, params: Any, settings: IrrelevantSettings) -> dic
 def make_measure(network: Network, beta: float) -> MeasureFn:
     """Sums of changes at one stage, [games, 52]."""
 
-    def measure(params: Any, key: jax.Array, states: env.GameState) -> dict[str, jax.Array]:
+    def measure(
+        params: Any, key: jax.Array, states: env.GameState, _: jax.Array
+    ) -> dict[str, jax.Array]:
         keys = jax.random.split(key, len(states.stage))
         return jax.vmap(lambda k, state: _changes(network, params, k, state, beta))(keys, states)
 

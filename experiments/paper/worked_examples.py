@@ -27,7 +27,7 @@ from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams, make_params
 from gongzhu_jax.inference.correction import log_weights
 from gongzhu_jax.inference.decision import Decision, decide
-from gongzhu_jax.inference.scenarios import key_cards
+from gongzhu_jax.inference.key_cards import key_cards
 from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.search.config import SearchConfig

@@ -15,6 +15,7 @@ from typing import Any
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.paper.published import paper_numbers
+from experiments.report import claims
 from experiments.report.compiled import table_row
 from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
@@ -115,6 +116,7 @@ def shipped(path: Path) -> str:
     ]
     for number, run in enumerate(runs_behind(path)):
         lines += [["**started from weights**", ""]] if number else []
+        averaged = run.get("averaged_with", ())
         lines += [
             ["trained by", f"`{run['command']}`"],
             ["commit", f"`{run['commit']}`"],
@@ -122,6 +124,7 @@ def shipped(path: Path) -> str:
             ["games", f"{run['games']:,}"],
             ["hours of training, on two CPU cores", f"{run['hours']:.2f}"],
             ["epoch", str(run["epoch"])],
+            *([["averaged with", f"`{'`, `'.join(averaged)}`"]] if averaged else []),
         ]
     return markdown(lines)
 
@@ -186,6 +189,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "compile-check": partial(of_result, "compile_check", compiled),
     "arena-load": partial(of_result, "arena_load", arena_load),
     "deal-sets": deal_sets,
+    "claims": claims.table,
     "first-table": first_table,
 }
 

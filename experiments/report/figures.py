@@ -49,6 +49,7 @@ class Line:
     figure: Figure | None = None
     paper: Sequence[PaperNumber] = ()
     cells: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # cells that are measured, by head
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,16 @@ class FigureTable:
     @property
     def lines(self) -> Lines:
         """The table with our figures."""
-        heads = list(dict.fromkeys(head for row in self.rows for head in row.cells))
+        cells = [
+            {**row.cells, **{head: figure.text for head, figure in row.figures.items()}}
+            for row in self.rows
+        ]
+        heads = list(dict.fromkeys(head for of_row in cells for head in of_row))
         ours = ["ours"] if any(row.figure for row in self.rows) else []
         lines = [[self.head, *self._paper_heads, *ours, *heads]]
-        for row in self.rows:
+        for row, of_row in zip(self.rows, cells, strict=True):
             figure = [row.figure.text if row.figure else ""] if ours else []
-            more = [row.cells.get(head, "") for head in heads]
+            more = [of_row.get(head, "") for head in heads]
             lines.append([row.label, *self._paper(row), *figure, *more])
         return lines
 

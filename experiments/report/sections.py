@@ -59,17 +59,12 @@ def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]
 
 def matches(name: str, result: Result) -> Section:
     """A comparison; `name` finds its title and the paper's numbers."""
-    networks = {
-        network: {
-            "parameters": f"{about['parameters']:,}",
-            "learnt from": f"{about['trained_on']} games",
-        }
-        for network, about in result.get("networks", {}).items()
-    }
-    lines = [match_line(name, row, of, networks.get(row, {})) for row, of in result["rows"].items()]
+    lines = [match_line(name, row, of, {}) for row, of in result["rows"].items()]
     if result.get("epsilon") is not None:
         epsilon = Figure(result["epsilon"], result["epsilon_sd"], 3)
         lines.append(Line("epsilon", epsilon, paper_numbers(name, "epsilon")))
+        if (floor := result.get("epsilon_floor")) is not None:
+            lines.append(Line("epsilon by chance alone", Figure(floor, None, 3)))
     tables = [FigureTable(TEXTS[name]["head"] if name in TEXTS else "match", lines)]
     paired = [
         Line(pair, Figure(of["mean"], of["standard_error"]), cells={"deals": str(of["deals"])})
@@ -80,11 +75,56 @@ def matches(name: str, result: Result) -> Section:
     return section(name, tables, lines)
 
 
+def learning(name: str, result: Result) -> Section:
+    """Training runs: each at its end, the mean over seeds with the error over them, what it is over
+    the first run with the same seeds and deals, and every match that was played."""
+    rows, lines, first = result["rows"], [], None
+    for run, about in result["runs"].items():
+        means = {
+            int(games): [rows[label]["mean"] for label in labels]
+            for games, labels in about["points"].items()
+        }
+        *before, games = means
+        ends = np.array(means[games])
+        first = ends if first is None else first
+        cells = {
+            "games": f"{games:,}",
+            "parameters": f"{about['parameters']:,}",
+            "minutes of training": f"{about['training_seconds'] / 60:.0f}",
+            "on the way": ", ".join(f"{n:,}: {np.mean(means[n]):.0f}" for n in before),
+        }
+        if len(ends) > 1:
+            mean, change = estimate(ends).summary(), estimate(ends - first).summary()
+            figure = Figure(mean["mean"], mean["standard_error"])
+            over = {"over the first": Figure(change["mean"], change["standard_error"])}
+        else:
+            (end,) = (rows[label] for label in list(about["points"].values())[-1])
+            figure = Figure(end["mean"], end["standard_error"], 1, end["match"], end["deals"])
+            over = {}
+        lines.append(Line(run, figure, paper_numbers(name, run), cells, over))
+    every = [match_line(name, row, of, {}) for row, of in rows.items()]
+    tables = [
+        FigureTable("run", lines),
+        FigureTable("match", every, "Every match that was played", fold=True),
+    ]
+    return section(name, tables, lines)
+
+
 def card_statistics(result: Result) -> Section:
     statistics = {
         "Mean correction factor": (mean_of("factor"), "correction_factor", 3),
+        "Mean correction factor, original's definition": (
+            mean_of("original_factor", "sliced"),
+            "correction_factor",
+            3,
+        ),
         "Spread of values, points": (deviation_of("value", "square"), "spread", 1),
         "Spread by the policy, points": (deviation_of("policy", "policy_square"), "spread", 1),
+        "Spread of the policy's output, original's definition, points": (
+            deviation_of("output", "output_square"),
+            "spread",
+            1,
+        ),
     }
     tables, remarks = [], []
     for caption, (statistic, paper, digits) in statistics.items():
@@ -271,4 +311,6 @@ def section_of(name: str, result: Result) -> Section:
     """The section of a result."""
     if name in MEASURED:
         return MEASURED[name](result)
+    if "runs" in result:
+        return learning(name, result)
     return sweep(name, result) if "cells" in result else matches(name, result)

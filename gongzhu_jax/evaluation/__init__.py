@@ -9,6 +9,7 @@ from gongzhu_jax.evaluation.stats import (
     Estimate,
     estimate,
     intransitivity,
+    intransitivity_floor,
     intransitivity_sd,
     paired_difference,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "SeatingResult",
     "estimate",
     "intransitivity",
+    "intransitivity_floor",
     "intransitivity_sd",
     "paired_difference",
     "play_games",

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,25 @@ _NOT_PLAYING = ("arena", "adapters", "console", "shipped")
 
 
 def player_identity(player: Player) -> dict[str, Any]:
-    """Everything that a player is made of, but for settings of speed."""
-    config = asdict(player.config) if is_dataclass(player.config) else player.config
+    """Everything that a player is made of, but for settings of speed, and for settings that were
+    added after matches had been recorded, as long as they have their default: those records stay
+    valid, and the fingerprints tell whether play has changed."""
     return {
         "name": player.name,
-        "config": _without_speed(config),
+        "config": _without_speed(_recorded(player.config)),
         "params": digest(player.params),
+    }
+
+
+def _recorded(config: Any) -> Any:
+    """The fields of a configuration, with those of its parts."""
+    if not is_dataclass(config):
+        return config
+    values = [(field, getattr(config, field.name)) for field in fields(config)]
+    return {
+        field.name: _recorded(value)
+        for field, value in values
+        if not (field.metadata.get("added") and value == field.default)
     }
 
 

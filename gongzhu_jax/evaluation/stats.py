@@ -99,8 +99,26 @@ def intransitivity_sd(margins: np.ndarray, *, resamples: int = 1000, seed: int =
       margins: [players, players, deals], per deal, i over j. All pairs played the same deals, so a
         resample takes the same deals for every pair.
     """
+    return float(_resampled(margins, resamples, seed).std(ddof=1))
+
+
+def intransitivity_floor(margins: np.ndarray, *, resamples: int = 1000, seed: int = 0) -> float:
+    """What epsilon is expected to be, with the errors of these deals, if the players were
+    perfectly transitive: it cannot be negative, so that chance alone makes it positive.
+
+    The margins, as of `intransitivity_sd`, are shifted to the nearest transitive means, which are
+    differences of one strength per player, and deals are drawn again.
+    """
+    means = np.mean(margins, axis=-1)
+    strength = means.mean(axis=1)  # by least squares
+    transitive = strength[:, None] - strength[None, :]
+    shifted = np.asarray(margins) + (transitive - means)[..., None]
+    return float(_resampled(shifted, resamples, seed).mean())
+
+
+def _resampled(margins: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Epsilon of deals drawn again, [resamples]."""
     deals = np.shape(margins)[-1]
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(deals, np.full(deals, 1 / deals), size=resamples) / deals
-    xi = np.einsum("ijd,rd->rij", margins, drawn)
-    return float(intransitivity(xi).std(ddof=1))
+    return intransitivity(np.einsum("ijd,rd->rij", margins, drawn))

@@ -15,6 +15,7 @@ from flax import struct
 
 from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.inference.key_cards import ORDERS
 from gongzhu_jax.inference.registry import PROPOSALS, RULES
 from gongzhu_jax.search.config import SearchConfig
 
@@ -40,10 +41,13 @@ class ScenarioConfig:
     # `draws` are drawn and all are searched.
     candidates: int = 0
     key_cards: int = 2  # cards whose placement makes the strata
+    # Which: by the fixed "list" of the original program, or by "statistics" of the network (paper).
+    key_card_order: str = field(default="list", metadata={"added": True})
     stratum_weights: str = "equal"  # "equal" (paper) or "exact": each stratum's share of deals
 
     def __post_init__(self) -> None:
         _check_choice("proposal", self.proposal, PROPOSALS)
+        _check_choice("key_card_order", self.key_card_order, ORDERS)
         _check_choice("stratum_weights", self.stratum_weights, ("equal", "exact"))
         if self.draws < 1 or self.key_cards < 0 or not 0 <= self.proposal_power < math.inf:
             raise ConfigError("draws must be at least 1, key_cards and proposal_power at least 0")

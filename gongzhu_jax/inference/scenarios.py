@@ -18,32 +18,13 @@ from gongzhu_jax.game.cards import (
     NO_CARD,
     NOBODY,
     NUM_CARDS,
-    NUM_RANKS,
-    NUM_SUITS,
-    PIG,
-    SHEEP,
-    TRANSFORMER,
-    card_ids,
 )
-from gongzhu_jax.game.public_view import PublicView, unseen_mask
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import ScenarioConfig
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
+from gongzhu_jax.inference.key_cards import key_cards
 from gongzhu_jax.inference.registry import PROPOSALS
 from gongzhu_jax.inference.sampling import DealCounts, count_deals, draw
-
-_FOLLOWING = (
-    "SQ SA SK SJ S10",
-    "HA HK HQ HJ H10",
-    "DJ DA DK DQ D10",
-    "C10 CA CK CQ CJ",
-)
-# When leading: groups of candidates, each only while its point card is unseen.
-_LEADING = (
-    (PIG, "SQ SA SK"),
-    (SHEEP, "DJ DA DK DQ"),
-    (NO_CARD, "HA HK HQ"),
-    (TRANSFORMER, "C10 CA CK CQ CJ"),
-)
 
 
 class Scenarios(struct.PyTreeNode):
@@ -77,49 +58,14 @@ class UniformProposal:
 PROPOSALS["uniform"] = UniformProposal()
 
 
-def _priorities() -> tuple[np.ndarray, np.ndarray]:
-    """[5, 52]: place of each card in the list of key cards for suit led S H D C, or leading; and
-    [52]: the card that must be unseen for a card to be key when leading."""
-    absent = NUM_CARDS
-    order = np.full((NUM_SUITS + 1, NUM_CARDS), absent, np.int32)
-    for suit, names in enumerate(_FOLLOWING):
-        order[suit, card_ids(names)] = np.arange(5)
-    needs = np.full(NUM_CARDS, NO_CARD, np.int32)
-    place = itertools.count()
-    for point_card, names in _LEADING:
-        for card in card_ids(names):
-            order[NUM_SUITS, card] = next(place)
-            needs[card] = point_card
-    return order, needs
-
-
-_ORDER, _NEEDS = _priorities()
-
-
-def key_cards(view: PublicView, count: int) -> jax.Array:
-    """The first `count` unseen cards of the list for this decision, int32; NO_CARD for none."""
-    unseen = unseen_mask(view)
-    lead = view.trick[0]
-    row = jnp.where(lead == NO_CARD, NUM_SUITS, lead // NUM_RANKS)
-    point_card_unseen = jnp.where(_NEEDS == NO_CARD, True, unseen[_NEEDS])
-    eligible = unseen & ((row < NUM_SUITS) | point_card_unseen)
-    place = jnp.where(eligible, jnp.asarray(_ORDER)[row], NUM_CARDS)
-    chosen = []
-    for _ in range(count):
-        card = jnp.argmin(place)
-        chosen.append(jnp.where(place[card] < NUM_CARDS, card, NO_CARD))
-        place = place.at[card].set(NUM_CARDS)
-    return jnp.stack(chosen).astype(jnp.int32) if chosen else jnp.zeros((0,), jnp.int32)
-
-
-def strata(view: PublicView, count: int):
+def strata(view: PublicView, count: int, order: str = "list"):
     """All placements of `count` key cards on the opponents: S = 3**count.
 
     Returns the key cards [count]; the placements, opponents int8[S, count]; which are different
     placements that the key cards' suits and the hand sizes allow, bool[S]; and what is left to
     deal in each, leading axis S.
     """
-    cards = key_cards(view, count)
+    cards = key_cards(view, count, order)
     placements = np.array(
         list(itertools.product(range(NUM_OPPONENTS), repeat=count)), np.int8
     ).reshape(NUM_OPPONENTS**count, count)
@@ -160,7 +106,7 @@ def _stratified(
     key: jax.Array, view: PublicView, config: ScenarioConfig, log_odds: jax.Array | None
 ) -> Scenarios:
     proposal = PROPOSALS[config.proposal]
-    cards, placements, allowed, known = strata(view, config.key_cards)
+    cards, placements, allowed, known = strata(view, config.key_cards, config.key_card_order)
     tables = jax.vmap(lambda left: proposal.table(left, log_odds))(known)
     # Strata weigh by their deals, so those are counted also where the proposal is not uniform.
     counts = tables if isinstance(tables, DealCounts) else jax.vmap(count_deals)(known)

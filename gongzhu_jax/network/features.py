@@ -53,6 +53,18 @@ def encode_averaged(state: env.GameState) -> jax.Array:
     return _assemble(jnp.concatenate([mine[None].astype(jnp.float32), others]), state)
 
 
+def undiffused(features: jax.Array) -> jax.Array:
+    """Inputs [..., 434] with every trick card at one cell instead of three."""
+    place = feature_slices()["trick"]
+    slots = features[..., place].reshape(*features.shape[:-1], NUM_SEATS - 1, -1)
+    # The first of the three lit cells is the one whose neighbour before it is dark.
+    before = jnp.pad(slots[..., :-1], [*[(0, 0)] * (slots.ndim - 1), (1, 0)])
+    single = jnp.maximum(slots - before, 0.0).reshape(*features.shape[:-1], -1)
+    return jnp.concatenate(
+        [features[..., : place.start], single, features[..., place.stop :]], axis=-1
+    )
+
+
 def _relative_to_mover(seats: jax.Array, mover: jax.Array) -> jax.Array:
     """Seats [..] as seen by the mover, 0..3; NOBODY stays below zero."""
     return jnp.where(seats >= 0, (seats - mover) % NUM_SEATS, seats)

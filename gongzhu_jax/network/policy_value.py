@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.network.features import NUM_FEATURES
+from gongzhu_jax.network.features import NUM_FEATURES, undiffused
 
 VALUE_SCALE = 10.0
 """The value head's output is multiplied by this, so that its weights stay small."""
@@ -153,6 +153,7 @@ class NetworkConfig:
     width: int = 256  # width of the skip blocks
     blocks: int = 4  # skip blocks of two layers each
     stem: int = 512  # width of the first layer
+    diffuse: bool = True  # trick cards light three cells each (paper); False: one
     precision: str = "float32"  # precision of matrix products; bfloat16 pays on accelerators
 
     def __post_init__(self) -> None:
@@ -178,13 +179,17 @@ class Network:
 
     def apply(self, params: Params, features: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Playing: batch normalisation, where there is any, uses the running statistics."""
-        return self.module.apply(params, features)  # ty: ignore[invalid-return-type]
+        return self.module.apply(params, self._inputs(features))  # ty: ignore[invalid-return-type]
 
     def apply_train(self, params: Params, features: jax.Array):
         """Learning: ((logits, value), params with the new running statistics)."""
         mutable = [name for name in params if name != "params"]
-        outputs, updated = self.module.apply(params, features, train=True, mutable=mutable)
+        inputs = self._inputs(features)
+        outputs, updated = self.module.apply(params, inputs, train=True, mutable=mutable)
         return outputs, {**params, **updated}
+
+    def _inputs(self, features: jax.Array) -> jax.Array:
+        return features if self.config.diffuse else undiffused(features)
 
 
 def _skip_mlp(blocks: int) -> Callable[[NetworkConfig, str | None], nn.Module]:

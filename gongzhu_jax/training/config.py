@@ -11,6 +11,7 @@ from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.search.config import SearchConfig
 
 VALUE_LOSSES = ("absolute", "rmse")
+MASKS = ("before", "after")
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class SelfPlayConfig:
 
     games: int = 64  # games per epoch, all in lock step
     random_play: float = 0.0  # probability of a uniformly random legal card
+    # Deals of the hidden cards over which a seat averages its search; 0: it sees all hands (paper).
+    scenarios: int = 0
     td_lambda: float = 0.0  # weight of later values and the outcome; 0: the search alone (paper)
     # Points below the best Q from which on a played card says nothing about the value of the
     # position before it, so that the trace of later values is cut there.
@@ -27,6 +30,8 @@ class SelfPlayConfig:
     def __post_init__(self) -> None:
         if self.games < 1:
             raise ConfigError("games per epoch must be at least 1")
+        if self.scenarios < 0:
+            raise ConfigError("scenarios of self-play must be 0 (all hands are seen) or more")
         if not (0 <= self.random_play <= 1 and 0 <= self.td_lambda <= 1 and self.blunder >= 0):
             raise ConfigError("random_play and td_lambda lie in 0..1 and blunder is not negative")
 
@@ -46,6 +51,7 @@ class LearnerConfig:
     weight_decay: float = 1e-4  # as an L2 term of the gradient
     value_loss: str = "absolute"  # "absolute" (paper) or "rmse" of the minibatch (original runs)
     value_weight: float = 0.03  # lambda of the loss
+    mask: str = "before"  # illegal cards are masked "before" (paper) or "after" the softmax
     average: float = 0.0  # decay per update of the averaged parameters that play; 0: none kept
 
     def __post_init__(self) -> None:
@@ -57,6 +63,8 @@ class LearnerConfig:
             raise ConfigError(
                 f"unknown value loss {self.value_loss!r}; there are {', '.join(VALUE_LOSSES)}"
             )
+        if self.mask not in MASKS:
+            raise ConfigError(f"mask must be one of {', '.join(MASKS)}, not {self.mask!r}")
         if not 0 <= self.average < 1 or self.value_weight < 0 or self.weight_decay < 0:
             raise ConfigError("average lies in 0..1; value_weight and weight_decay from 0 on")
 

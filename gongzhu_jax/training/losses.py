@@ -1,5 +1,6 @@
 """The loss of the paper: KL of the masked policy plus the weighted value error."""
 
+import functools
 from typing import NamedTuple
 
 import chex
@@ -23,13 +24,18 @@ class LossParts(NamedTuple):
     value: jax.Array  # value error in points, by the configured measure
 
 
-def policy_divergence(target: jax.Array, logits: jax.Array, legal: jax.Array) -> jax.Array:
-    """KL(target || softmax(logits x legal)), all [52].
+def policy_divergence(
+    target: jax.Array, logits: jax.Array, legal: jax.Array, *, mask: str = "before"
+) -> jax.Array:
+    """KL(target || policy), all [52].
 
-    The mask multiplies the logits, as in the paper: illegal cards keep a logit of 0, not of minus
-    infinity, and so stay in the softmax.
+    Masked before the softmax, as in the paper, the policy is softmax(logits x legal): illegal cards
+    keep a logit of 0, not of minus infinity, and so stay in the softmax. Masked after it, the
+    policy is legal x softmax(logits), which is not normalised; the target is 0 at illegal cards, so
+    that only what they take away from the others counts.
     """
-    log_policy = jax.nn.log_softmax(logits * legal.astype(jnp.float32))
+    masked = logits * legal.astype(jnp.float32) if mask == "before" else logits
+    log_policy = jax.nn.log_softmax(masked)
     return jnp.sum(special.xlogy(target, target) - target * log_policy)
 
 
@@ -69,7 +75,8 @@ def loss(
     chex.assert_type([batch.policy, batch.value, batch.searched], [float, float, bool])
     (logits, value), updated = network.apply_train(params, jax.vmap(encode)(batch.state))
     legal = jax.vmap(env.legal_mask)(batch.state)
-    divergence = jax.vmap(policy_divergence)(batch.policy, logits, legal)
+    of_position = functools.partial(policy_divergence, mask=config.mask)
+    divergence = jax.vmap(of_position)(batch.policy, logits, legal)
     chosen = batch.searched.astype(jnp.float32)
     count = jnp.sum(chosen) if searched is None else searched.astype(jnp.float32)
     policy = jnp.sum(divergence * chosen) / jnp.maximum(count, 1.0)

@@ -36,10 +36,10 @@ class Runs(struct.PyTreeNode):
 class RunsCheckpoints(Checkpoints):
     """Checkpoints of all runs, each in the folder `seed-<its seed>`, as `Checkpoints` of one."""
 
-    def __init__(self, directory: Any, seeds: Sequence[int]):
-        super().__init__(directory)
+    def __init__(self, directory: Any, seeds: Sequence[int], keep: int):
+        super().__init__(directory, keep)
         self._seeds = list(seeds)
-        self._runs = [Checkpoints(self.directory / f"seed-{seed}") for seed in seeds]
+        self._runs = [Checkpoints(self.directory / f"seed-{seed}", keep) for seed in seeds]
 
     def save(self, kind: str, epoch: int, state: Runs, params: Params, about: Mapping) -> None:
         for number, (seed, run) in enumerate(zip(self._seeds, self._runs, strict=True)):
@@ -104,10 +104,14 @@ def train_seeds(
     schedule: Schedule,
     params: Params | None = None,
     evaluate: EvaluateFn | None = None,
+    keep: int = 2,
     **options: Any,
 ) -> Runs:
-    """Trains a run for each seed; arguments as of `train`. Figures are means over the runs, their
-    errors those over the runs, and `<figure>_seed_<seed>` is that of one."""
+    """Trains a run for each seed; arguments as of `train`, `keep` as of `Checkpoints`.
+
+    Figures are means over the runs, their errors those over the runs, and `<figure>_seed_<seed>` is
+    that of one.
+    """
     starts = [init_state(replace(config, seed=seed), mesh, params) for seed in seeds]
     start = Runs(_stacked(starts, _shardings(config, mesh)))
     compiled = compile_epochs(config, mesh)
@@ -136,7 +140,7 @@ def train_seeds(
         replace(config, seed=seeds[0]),
         start,
         epoch,
-        RunsCheckpoints(directory, seeds),
+        RunsCheckpoints(directory, seeds, keep),
         schedule,
         params_of=lambda runs: runs.states.learner.average,
         evaluate=None if evaluate is None else evaluate_all,

@@ -1,4 +1,5 @@
-"""Perfect-information self-play in lock step (supplement, collecting training data).
+"""Self-play in lock step, with all hands seen as in the paper (supplement, collecting training
+data) or with hidden hands.
 
 Axes: T = 52 stages, G games.
 """
@@ -15,8 +16,10 @@ from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.game.public_view import view, with_deal
+from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.mcts import best_card, search
+from gongzhu_jax.search.mcts import SearchResult, best_card, search
 from gongzhu_jax.search.tree import PolicyValueFn
 from gongzhu_jax.training.config import SelfPlayConfig
 from gongzhu_jax.training.targets import policy_target, value_targets
@@ -69,7 +72,12 @@ def play_games(
     states = jax.vmap(env.deal)(keys[:, 0])
 
     def play(states, stage):
-        result = search(params, jax.random.fold_in(key, stage), states, policy_value, search_config)
+        stage_key = jax.random.fold_in(key, stage)
+        deal_keys = jax.vmap(jax.random.fold_in, (0, None))(keys[:, 0], stage + 1)
+        roots = _imagined(deal_keys, states, config.scenarios) if config.scenarios else states
+        result = search(params, stage_key, roots, policy_value, search_config)
+        if config.scenarios:
+            result = _averaged(result, config.scenarios)
         legal = jax.vmap(env.legal_mask)(states)
         move_keys = jax.vmap(jax.random.fold_in, (0, None))(keys[:, 1], stage)
         pick = jax.vmap(_pick_card, (0, 0, 0, None))
@@ -95,6 +103,24 @@ def play_games(
     )
     demanded, evaluated, random_plays = (jnp.sum(leaf) for leaf in counts)
     return positions, SelfPlayStats(demanded, evaluated, jnp.sum(outcome), random_plays)
+
+
+def _imagined(keys: jax.Array, states: env.GameState, count: int) -> env.GameState:
+    """`count` states for each game, [G x count], as its mover may imagine it: the hidden cards are
+    dealt uniformly among the others."""
+
+    def of_game(key, state):
+        seen = view(state, env.player_to_move(state))
+        return jax.vmap(with_deal, (None, 0))(seen, sample(key, seen, count))
+
+    imagined = jax.vmap(of_game)(keys, states)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), imagined)
+
+
+def _averaged(result: SearchResult, count: int) -> SearchResult:
+    """What the searches of the imagined states of each game say together."""
+    q, visits = (leaf.reshape(-1, count, NUM_CARDS) for leaf in (result.q, result.visits))
+    return result.replace(q=jnp.mean(q, axis=1), visits=jnp.sum(visits, axis=1))
 
 
 def _pick_card(key, q, legal, random_play):

@@ -1,18 +1,24 @@
 """Records of matches: what names them, when they are reused, and what they say of who played."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gongzhu_jax import players
 from gongzhu_jax.errors import RecordError
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation import recorder as recorder_module
 from gongzhu_jax.evaluation.deal_sets import choose_deals
-from gongzhu_jax.evaluation.fingerprint import Fingerprints, fingerprint, program_digest
+from gongzhu_jax.evaluation.fingerprint import (
+    Fingerprints,
+    fingerprint,
+    player_identity,
+    program_digest,
+)
 from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore, read_record
 from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.players import Player
@@ -147,6 +153,30 @@ def test_what_names_a_match(store: MatchStore) -> None:
     assert name(player=replace(plain, config=Config(chunk=16))) in names
     chosen = choose_deals("development-2", 2)
     assert recorder(store).play("", mixed_player, random_player, chosen).match not in names
+
+
+@dataclass(frozen=True)
+class Before:
+    draws: int = 9
+
+
+@dataclass(frozen=True)
+class Since:
+    draws: int = 9
+    order: str = field(default="list", metadata={"added": True})
+
+
+def test_a_setting_that_was_added_renames_nothing_until_it_is_used() -> None:
+    before, since, used = (
+        player_identity(replace(mixed_player, config=config))
+        for config in (Before(), Since(), Since(order="statistics"))
+    )
+    assert before == since
+    assert used["config"] == {"draws": 9, "order": "statistics"}
+    scrofa = players.make("scrofa")
+    assert "key_card_order" not in player_identity(scrofa)["config"]["scenarios"]
+    other = players.make("scrofa", scenarios={"key_card_order": "statistics"})
+    assert player_identity(other)["config"]["scenarios"]["key_card_order"] == "statistics"
 
 
 def test_a_kill_loses_at_most_a_batch(store: MatchStore) -> None:

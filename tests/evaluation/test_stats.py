@@ -123,3 +123,26 @@ def test_bootstrap_sd_agrees_with_repeated_measurement():
     assert stats.intransitivity_sd(np.repeat(PAPER[..., None], 10, -1)) == pytest.approx(
         0, abs=1e-9
     )
+
+
+def test_floor_of_intransitivity() -> None:
+    """By the errors of its deals alone a transitive set of players has the epsilon that repeated
+    measurements of it have, whatever intransitivity the means show."""
+    rng = np.random.default_rng(3)
+    strength = np.array([0.0, 60.0, 90.0])
+    transitive = strength[:, None] - strength[None, :]
+
+    def measure(means: np.ndarray) -> np.ndarray:
+        noise = np.triu(rng.normal(0, 150, (64, 3, 3)), 1)
+        return (means + noise - noise.transpose(0, 2, 1)).transpose(1, 2, 0)
+
+    repeated = np.mean(
+        [float(stats.intransitivity(measure(transitive).mean(-1))) for _ in range(2000)]
+    )
+    twist = 40 * np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])  # which no strengths explain
+    for means in (transitive, transitive + twist):
+        floors = [stats.intransitivity_floor(measure(means), resamples=200) for _ in range(20)]
+        assert 0.8 * repeated < np.mean(floors) < 1.25 * repeated
+    with_twist = float(stats.intransitivity(transitive + twist))
+    assert with_twist > 1.5 * repeated  # so that the floor can be told from what is measured
+    assert stats.intransitivity_floor(np.repeat(transitive[..., None], 10, -1)) == pytest.approx(0)

@@ -151,7 +151,8 @@ def test_card_statistics(params, games, finals, policy, values) -> None:
     measure = card_statistics.make_measure(make(SMALL), BETA)
     sums = positions.sums_over_positions(finals, measure, params, seed=0, batch=4)
     lists: dict[str, list[list[float]]] = {
-        name: [[] for _ in range(52)] for name in ("factor", "value", "policy")
+        name: [[] for _ in range(52)]
+        for name in ("factor", "value", "policy", "output", "original_factor")
     }
     for stage in range(48):
         for number, game in enumerate(games):
@@ -165,12 +166,27 @@ def test_card_statistics(params, games, finals, policy, values) -> None:
                 lists["factor"][card].append(factor)
                 lists["value"][card].append(value)
                 lists["policy"][card].append(relative)
+                lists["output"][card].append(relative + q.mean())
+            _, played = game.plays[stage]
+            suit = [card for card in legal if card // 13 == played // 13]
+            if CARD_NAMES[played][1:] in ("8", "9", "10", "J", "Q", "K", "A"):
+                best = max(policy[stage, number, card] for card in suit)
+                for card in suit:
+                    regret = best - policy[stage, number, card]
+                    lists["original_factor"][card].append(max(1 - BETA * regret, 0.1))
     total = {name: leaf.sum(axis=0) for name, leaf in sums.items()}
     for card in range(52):
         factors = np.array(lists["factor"][card])
         assert total["count"][card] == len(factors)
         assert total["factor"][card] == pytest.approx(factors.sum(), rel=1e-4)
-        for name, square in (("value", "square"), ("policy", "policy_square")):
+        originals = np.array(lists["original_factor"][card])
+        assert total["sliced"][card] == len(originals)
+        assert total["original_factor"][card] == pytest.approx(originals.sum(), rel=1e-4, abs=1e-4)
+        for name, square in (
+            ("value", "square"),
+            ("policy", "policy_square"),
+            ("output", "output_square"),
+        ):
             expected = np.array(lists[name][card])
             assert total[name][card] == pytest.approx(expected.sum(), rel=1e-3, abs=3e-3)
             assert total[square][card] == pytest.approx((expected**2).sum(), rel=1e-3)
@@ -178,12 +194,14 @@ def test_card_statistics(params, games, finals, policy, values) -> None:
 
     section = sections.card_statistics({"blocks": blocks.in_blocks(sums), "games": 6, "beta": BETA})
     check_section(section)
-    factor, spread, by_policy = section.tables
+    factor, original, spread, by_policy, output = section.tables
     for card, name in enumerate(CARD_NAMES):
         for table, kind, statistic in (
             (factor, "factor", np.mean),
             (spread, "value", np.std),
             (by_policy, "policy", np.std),
+            (original, "original_factor", np.mean),
+            (output, "output", np.std),
         ):
             line = table.rows[card]
             assert line.label == name
@@ -288,7 +306,7 @@ def test_irrelevant_cards_are_searched_as_the_paper_defines_them(params, games, 
     rewind = jax.jit(jax.vmap(env.rewind, (0, None)))
     for stage in (1, 10, 23):
         states = jax.device_get(rewind(finals, jnp.int8(stage)))
-        sums = jax.tree.map(np.asarray, measure(params, key, states))
+        sums = jax.tree.map(np.asarray, measure(params, key, states, finals.plays[:, stage]))
         keys = jax.random.split(key, len(games))
         for number, game in enumerate(games):
             position = before(game, stage)

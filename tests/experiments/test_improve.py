@@ -66,7 +66,7 @@ def test_finished_stages_are_not_trained_again(
 
     stages = {name: replace(stage, train=train) for name, stage in improve.STAGES.items()}
     monkeypatch.setattr(improve, "STAGES", stages)
-    monkeypatch.setattr(improve, "export", lambda _, kind, output, *__: output.touch())
+    monkeypatch.setattr(improve, "export", lambda _, others, kind, output, *__: output.touch())
     monkeypatch.setattr(improve, "play_round", lambda *_: {"rows": {}, "differences": {}})
     done = improve.file_of(settings, 1, "distilled")
     done.parent.mkdir(parents=True)

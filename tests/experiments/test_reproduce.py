@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 
 from experiments import reproduce
@@ -19,14 +20,14 @@ from experiments.common import provenance, results
 from experiments.common.cli import load_settings
 from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, Workplace
-from experiments.paper import topologies, training_curve
+from experiments.paper import learning, training_curve
 from experiments.report.sections import TEXTS, section_of
 from gongzhu_jax import players
-from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.checkpoint import LAST, Checkpoints, digest
 from gongzhu_jax.evaluation import recorder
 from gongzhu_jax.network.policy_value import NetworkConfig, count_parameters, make
 from gongzhu_jax.network.weights import save_weights
-from tests.evaluation.simple_players import mixed_player
+from tests.evaluation.simple_players import high_player, mixed_player
 
 SMALL = NetworkConfig("compact", stem=16, width=8, blocks=1)
 CHOSEN = ("inputs", "round_robin", "input_figures")
@@ -151,41 +152,50 @@ def test_training_curve(places: Path, weights: Path) -> None:
     assert line[:3] == ["Mr. If", "-80", "-80.3 ± 5.7"]
 
 
-def pretend_to_train(config, mesh, run: Checkpoints, schedule, *, on_epoch, about) -> None:
-    """Leaves what a run leaves, without learning anything."""
-    params = make(config.network).init(jax.random.key(1))
+def pretend_to_train(config, seeds, mesh, folder, schedule, *, keep, on_epoch, about) -> None:
+    """Leaves what runs leave, without learning anything: parameters by seed and epoch."""
+    for seed in seeds:
+        run = Checkpoints(folder / f"seed-{seed}", keep)
+        for epoch in range(schedule.checkpoint_every, config.epochs + 1, schedule.checkpoint_every):
+            params = make(config.network).init(jax.random.key(100 * seed + epoch))
+            header = {"config": asdict(config), "progress": {"seconds": 90.0}, **about}
+            run.save(LAST, epoch, {"params": params}, params, header)
+        run.wait()
     on_epoch({"epoch": config.epochs})
-    header = {"config": asdict(config), "progress": {"seconds": 1.5}, **about}
-    run.save(LAST, config.epochs, {"params": params}, params, header)
-    run.wait()
 
 
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("simple_players")
-def test_topologies(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -> None:
+def test_learning(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -> None:
+    """Two seeds and two moments of a run: four networks, each with its own match."""
     if not real:
-        monkeypatch.setattr(topologies, "train", pretend_to_train)
+        monkeypatch.setattr(learning, "train_seeds", pretend_to_train)
     made = []
 
     def from_network(name: str, config: NetworkConfig, params: Any) -> players.Player:
-        made.append((name, config, params))
-        return replace(mixed_player, name=name)
+        made.append(params)
+        # Players that differ, so that a network in the place of another would be noticed.
+        return replace(high_player if len(made) % 3 else mixed_player, name=name)
 
     monkeypatch.setattr(players, "from_network", from_network)
-    monkeypatch.setattr(topologies, "NetworkConfig", lambda name: SMALL)
-    line = ["networks=[compact]", "recipe=smoke", "epochs=2", "games=16", "deals_of.compact=4"]
-    line += ["deals=6", "batch=8"]
-    assert topologies.main(line) == 0
-    result = json.loads((places / "runs" / "topologies.json").read_text())["result"]
-    assert result["rows"]["compact"]["deals"] == 4
-    ((name, config, params),) = made
-    assert (name, config) == ("raw", SMALL)
-    assert result["networks"]["compact"]["trained_on"] == 32
-    assert result["networks"]["compact"]["parameters"] == count_parameters(params)
-    monkeypatch.setattr(topologies, "train", None)  # the second time nothing is left to train
-    assert topologies.main(line) == 0
-    assert section_of("topologies", result).tables[0].lines[1][0] == "compact"
-    assert topologies.main(["networks=[compact]", "deals_of.fc16=2"]) == 2
+    line = ["recipe=smoke", "changes={small:{selfplay:{games:16}}}", "games=64", "points=2"]
+    line += ["seeds=2", "deals=6", "batch=8"]
+    assert learning.main(line) == 0
+    result = json.loads((places / "runs" / "learning.json").read_text())["result"]
+    labels = [f"small, seed {seed}, {games} games" for games in (32, 64) for seed in (0, 1)]
+    assert list(result["rows"]) == labels
+    assert result["runs"]["small"]["points"] == {"32": labels[:2], "64": labels[2:]}
+    assert result["runs"]["small"]["parameters"] == count_parameters(made[0])
+    assert len({digest(params) for params in made}) == 4
+    ends = np.array([result["rows"][label]["mean"] for label in labels[2:]])
+    error = np.abs(ends[0] - ends[1]) / 2
+    said = section_of("learning", result).tables[0].lines
+    assert said[1][:3] == ["small", f"{ends.mean():.1f} ± {error:.1f}", "64"]
+    assert said[1][-1] == "0.0 ± 0.0"  # over itself
+    monkeypatch.setattr(learning, "train_seeds", None)  # now nothing is left to train
+    assert learning.main(line) == 0
+    for wrong in ("games_of.other=2", "changes={a:{learner:{nothing:1}}}", "seeds=0"):
+        assert learning.main([*line, wrong]) == 2
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 
 from experiments import export_weights, train, training_report
 from experiments.common.tracking import RunLog, read_log
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
-from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.network.weights import about_weights, load_weights
 from gongzhu_jax.players import registry as players
 
 EPOCHS = 16
@@ -61,19 +62,19 @@ def _signals() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> Path:
-    """A run from its start to its end, with two evaluations."""
+    """A run from its start to its end, evaluated twice."""
     directory = tmp_path_factory.mktemp("undisturbed")
     with pytest.MonkeyPatch.context() as patch:
         # Mr. If in the place of Mr. Greed, who has tests of his own and takes long to compile.
         patch.setattr(train.players, "make", lambda name: players.make("if"))
-        assert train.main(words(directory, "evaluate_deals=4", "evaluate_every=8")) == 0
+        assert train.main(words(directory, "evaluate_deals=4", "evaluate_every=12")) == 0
     return directory
 
 
 def test_what_a_run_leaves(undisturbed):
     rows = read_log(undisturbed / "log.jsonl")
     assert [row["epoch"] for row in rows] == list(range(1, EPOCHS + 1))
-    assert [row["epoch"] for row in rows if "wpg" in row] == [8, 16]
+    assert [row["epoch"] for row in rows if "wpg" in row] == [12, 16]  # and the last
     fields = {"games", "seconds", "games_per_second", "policy_loss", "value_loss", "waste"}
     assert fields <= rows[0].keys()
     assert (undisturbed / "curve.png").stat().st_size > 10_000
@@ -125,6 +126,16 @@ def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path):
     assert about["config"]["start"] == digest(load_weights(weights)[1])
     assert about["start"]["epoch"] == EPOCHS
     assert train.main(options) == 2  # without its start it is another run
+
+    mean = tmp_path / "mean.safetensors"
+    averaged = [f"checkpoint={second}/last/2", f"average_with=[{weights}]", f"output={mean}"]
+    assert export_weights.main([*averaged, "dtype=float32"]) == 0
+    parts = (load_weights(place)[1] for place in (weights, second / "last" / "2", mean))
+    for one, other, both in zip(*map(jax.tree.leaves, parts), strict=True):
+        np.testing.assert_allclose((np.asarray(one) + np.asarray(other)) / 2, both, rtol=1e-5)
+        assert np.any(one != other)
+    assert about_weights(mean)["averaged_with"] == [str(weights)]
+    assert export_weights.main([averaged[0], "average_with=[critic]", averaged[2]]) == 2
 
     first = [f"directory={undisturbed}", "name=first"]
     assert training_report.main(first) == 0

@@ -1,6 +1,7 @@
 """Stratified scenarios against the golden records, exact counts and exhaustive enumeration."""
 
 import functools
+import json
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -10,12 +11,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from experiments.common.provenance import ROOT
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NO_CARD, NOBODY, SUIT, card_ids
 from gongzhu_jax.game.public_view import make_view, unseen_mask
 from gongzhu_jax.inference import sampling, scenarios
 from gongzhu_jax.inference.config import InferenceConfig, ScenarioConfig, WeightConfig
-from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, key_cards
+from gongzhu_jax.inference.key_cards import key_cards
+from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.search import SearchConfig
 from tests import positions
 from tests.optimised import OPTIMISED
@@ -116,6 +119,22 @@ def test_key_cards_by_hand(hand: str, plays: str, expected: str) -> None:
     names = card_ids(expected)
     listed = np.asarray(_all_key_cards(view)).tolist()
     assert listed == names + [NO_CARD] * (len(listed) - len(names))
+
+
+@pytest.mark.parametrize("plays", ["", "S3", "H2 HA"])
+def test_key_cards_by_statistics(plays: str) -> None:
+    """The unseen cards of the suit led, or all when leading, by the spread that is published."""
+    result = json.loads((ROOT / "results" / "card_statistics.json").read_text())["result"]
+    total = {name: np.sum(leaf, axis=0) for name, leaf in result["blocks"].items()}
+    mean = total["value"] / total["count"]
+    by_spread = np.argsort(-(total["square"] / total["count"] - mean**2), kind="stable")
+    hand = card_ids("SQ SK H5 H6 H7 D2 D3 D4 D5 C2 C3 C4 C5")
+    view = make_view(len(card_ids(plays)), hand, 0, plays)
+    seen = {*hand, *card_ids(plays)}
+    led = card_ids(plays)[0] // 13 if plays else None
+    expected = [c for c in by_spread.tolist() if c not in seen and led in (None, c // 13)]
+    chosen = jax.jit(lambda view: key_cards(view, 16, "statistics"))(view)
+    assert np.asarray(chosen).tolist() == (expected + [NO_CARD] * 16)[:16]
 
 
 def test_exact_numbers_of_deals_of_the_strata(views) -> None:

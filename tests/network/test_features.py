@@ -58,6 +58,22 @@ def test_as_the_oracle(seed: int) -> None:
 
 @examples(2)
 @given(seed=SEEDS)
+def test_undiffused(seed: int) -> None:
+    """Every trick card is at its own cell alone, the latest first; the rest is as it was."""
+    states, games = random_states(seed, BATCH)
+    encoded = np.asarray(encode(states))
+    single = np.array(jax.jit(features.undiffused)(jnp.asarray(encoded)))
+    place = features.feature_slices()["trick"]
+    for row, game in enumerate(games):
+        latest_first = [card for _, card in game.plays[len(game.plays) // 4 * 4 :]][::-1]
+        lit = [slot * 54 + card for slot, card in enumerate(latest_first)]
+        assert np.flatnonzero(single[row, place]).tolist() == lit
+    single[:, place] = encoded[:, place]
+    np.testing.assert_array_equal(single, encoded)
+
+
+@examples(2)
+@given(seed=SEEDS)
 def test_view_with_the_true_deal(seed: int) -> None:
     """It is the open game; and of the deal only the cards that the viewer does not see count."""
     states, games = random_states(seed, BATCH)

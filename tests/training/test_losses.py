@@ -82,6 +82,18 @@ def test_gradient_of_the_masked_product() -> None:
     assert np.abs(usual - expected[cards]).max() > 0.1
 
 
+def test_masked_after_the_softmax() -> None:
+    """The logits of illegal cards count in full, and their gradient is their share."""
+    logits = spread({0: math.log(2), 1: 0.0}, fill=math.log(0.5))  # 2, 1 and 50 halves: of 28
+    divergence = functools.partial(policy_divergence, mask="after")
+    after = divergence(jnp.asarray(HALVES), jnp.asarray(logits), jnp.asarray(LEGAL))
+    assert after == pytest.approx(math.log(28) - 1.5 * math.log(2), rel=1e-5)
+    gradient = jax.grad(divergence, argnums=1)(
+        jnp.asarray(HALVES), jnp.asarray(logits), jnp.asarray(LEGAL)
+    )
+    np.testing.assert_allclose(gradient[:3], [2 / 28 - 0.5, 1 / 28 - 0.5, 0.5 / 28], atol=1e-6)
+
+
 def test_gradient_by_finite_differences() -> None:
     rng = np.random.default_rng(1)
     legal = spread(dict.fromkeys([5, 6, 7], 1.0))
@@ -192,6 +204,23 @@ def test_a_minibatch_of_forced_cards_teaches_no_policy() -> None:
     total, (parts, _) = minibatch_loss(batch, config_of("absolute"))
     assert parts.policy == 0
     assert total == pytest.approx(0.5 * float(parts.value), rel=1e-6)
+
+
+def test_the_mask_of_the_configuration_is_used() -> None:
+    batch, _ = positions(24)
+    before, after = (
+        float(minibatch_loss(batch, LearnerConfig(mask=mask))[1][0].policy)
+        for mask in ("before", "after")
+    )
+    logits = np.asarray(_apply(params(), batch.state)[0], float)
+    log_policy = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    target = np.asarray(batch.policy, float)
+    entropy = np.sum(np.where(target > 0, target * np.log(np.maximum(target, 1e-30)), 0.0), axis=1)
+    divergence = entropy - np.sum(target * log_policy, axis=1)
+    assert after == pytest.approx(divergence[np.asarray(batch.searched)].mean(), rel=1e-5)
+    assert abs(after - before) > 1e-3
+    with pytest.raises(ConfigError, match="before, after"):
+        LearnerConfig(mask="never")
 
 
 def test_unknown_value_loss() -> None:

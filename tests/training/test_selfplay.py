@@ -11,8 +11,15 @@ import pytest
 from gongzhu_jax.game import env
 from gongzhu_jax.network import encode
 from gongzhu_jax.search import SearchConfig
+from gongzhu_jax.search.mcts import SearchResult
 from gongzhu_jax.training.config import SelfPlayConfig
-from gongzhu_jax.training.selfplay import Positions, SelfPlayStats, play_games
+from gongzhu_jax.training.selfplay import (
+    Positions,
+    SelfPlayStats,
+    _averaged,
+    _imagined,
+    play_games,
+)
 from tests.oracle import features, ucb
 from tests.oracle.rules import Game
 
@@ -195,3 +202,51 @@ def test_statistics(exploring: Played, outcomes: Played) -> None:
     assert np.all(outcomes.positions.searched)
     for run in (exploring, outcomes):
         assert run.stats.margin == sum(row[52].margin(0) for row in run.games)
+
+
+# Hidden hands
+
+
+def test_hidden_hands_do_not_matter_to_values_that_do_not_look_at_them() -> None:
+    """With values of the table and the points taken alone, imagined deals change nothing."""
+    blind = WEIGHTS * (np.arange(features.SIZE) >= 4 * 52)
+    hidden = SelfPlayConfig(scenarios=3)
+
+    def games(config: SelfPlayConfig) -> tuple[Positions, SelfPlayStats]:
+        play = functools.partial(play_games, policy_value=linear_policy_value, search_config=RAW)
+        return jax.jit(play, static_argnames="config")(
+            blind, jax.random.key(5), jnp.arange(2), config=config
+        )
+
+    (seen, stats), (imagined, more) = games(SelfPlayConfig()), games(hidden)
+    jax.tree.map(functools.partial(np.testing.assert_allclose, atol=1e-4), seen, imagined)
+    assert more.demanded == 3 * stats.demanded
+
+
+def test_imagined_states_show_what_the_mover_knows_and_nothing_else(exploring: Played) -> None:
+    states = jax.tree.map(lambda leaf: leaf[:, 9], exploring.positions.state)
+    keys = jax.random.split(jax.random.key(2), GAMES)
+    mover = np.asarray(jax.vmap(env.player_to_move)(states))
+    imagine = jax.jit(functools.partial(_imagined, count=4))
+    imagined = np.asarray(imagine(keys, states).holder).reshape(GAMES, 4, 52)
+    holder = np.asarray(states.holder)
+    for game in range(GAMES):
+        mine = holder[game] == mover[game]
+        np.testing.assert_array_equal(imagined[game] == mover[game], np.tile(mine, (4, 1)))
+        np.testing.assert_array_equal(imagined[game] < 0, np.tile(holder[game] < 0, (4, 1)))
+    assert (imagined != holder[:, None]).any(axis=(1, 2)).all()
+    # With the hands of the next two seats exchanged, the same deals are imagined.
+    after, partner = ((mover[:, None] + turns) % 4 for turns in (1, 2))
+    exchanged = np.where(holder == after, partner, np.where(holder == partner, after, holder))
+    other = imagine(keys, states.replace(holder=jnp.asarray(exchanged.astype(np.int8))))
+    np.testing.assert_array_equal(np.asarray(other.holder).reshape(GAMES, 4, 52), imagined)
+
+
+def test_q_of_imagined_states_is_averaged() -> None:
+    q = np.random.default_rng(0).normal(size=(6, 52)).astype(np.float32)
+    q[:, 30:] = -np.inf
+    whole = SearchResult(jnp.asarray(q), jnp.ones((6, 52), jnp.int32), jnp.int32(1), jnp.int32(1))
+    averaged = _averaged(whole, 3)
+    np.testing.assert_allclose(averaged.q[:, :30], [q[:3, :30].mean(0), q[3:, :30].mean(0)], 1e-5)
+    assert np.all(np.asarray(averaged.q[:, 30:]) == -np.inf)
+    assert np.all(np.asarray(averaged.visits) == 3)

@@ -1,0 +1,149 @@
+"""How training runs learn that differ in one thing: topologies, recipes, and what the paper claims.
+
+    python -m experiments.paper.learning curves=topologies
+    python -m experiments.paper.learning curves=ablations seeds=3 games=20480
+
+Every run of `changes` starts from zero with the settings of `recipe`, a preset of
+`experiments.train`, and its own changes, and learns from `games` games of its own, once for each of
+`seeds`. At `points` moments on the way, equally far apart, the raw player of its network (one visit
+per legal card, 5 uniform deals) meets two Mr. Greeds on the same deals. Runs are kept under
+`directory` and go on after a stop. configs/curves has those that are published.
+
+The result has `rows` by run, seed and games, what the record says of each match; `runs`:
+parameters, seconds of training, and the rows of each run by games.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.common.cli import Result, experiment, flat, load_settings
+from experiments.common.plots import plot_learning
+from experiments.common.progress import progress
+from experiments.common.results import Workplace
+from experiments.common.settings import PlaySettings, at_least
+from experiments.compare import as_rows, play_all
+from experiments.train import TrainSettings
+from gongzhu_jax import players, runtime
+from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.evaluation.fingerprint import json_digest
+from gongzhu_jax.network.policy_value import count_parameters
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.training import Schedule, TrainingConfig, train_seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningSettings(PlaySettings):
+    name: str  # of the result
+    recipe: str
+    changes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    games: int = field(metadata=at_least(1))
+    games_of: dict[str, int] = field(default_factory=dict)
+    points: int = field(metadata=at_least(1))
+    seeds: int = field(metadata=at_least(1))
+    directory: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.changes:
+            raise ConfigError("there are no runs: say curves=topologies, or changes={...}")
+        for name in self.games_of:
+            if name not in self.changes:
+                raise ConfigError(f"games_of {name!r}, which is not among the runs")
+        for name in self.changes:
+            self.training(name)
+
+    def training(self, name: str) -> TrainingConfig:
+        """The configuration of a run; that of its other seeds differs in the seed alone."""
+        changes = {"preset": self.recipe, **self.changes[name]}
+        arguments = [f"{key}={value}" for key, value in flat(changes)]
+        games_per_epoch = load_settings("train", TrainSettings, arguments).selfplay.games
+        epochs = math.ceil(self.games_of.get(name, self.games) / games_per_epoch)
+        arguments += [f"epochs={epochs}", f"seed={self.seed}"]
+        return load_settings("train", TrainSettings, arguments).training()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A run with its folder and the epochs at which it is measured."""
+
+    name: str
+    config: TrainingConfig
+    seeds: range
+    folder: Path
+    points: int
+
+    @property
+    def every(self) -> int:
+        return math.ceil(self.config.epochs / self.points)
+
+    @property
+    def epochs(self) -> list[int]:
+        last = self.config.epochs
+        return [*range(self.every, last, self.every), last]
+
+    def label(self, seed: int, epoch: int) -> str:
+        return f"{self.name}, seed {seed}, {epoch * self.config.selfplay.games} games"
+
+    def checkpoints(self, seed: int) -> Checkpoints:
+        return Checkpoints(self.folder / f"seed-{seed}")
+
+    @property
+    def is_finished(self) -> bool:
+        return all(set(self.epochs) <= set(self.checkpoints(s).epochs(LAST)) for s in self.seeds)
+
+    def train(self, about: Mapping[str, Any]) -> None:
+        with progress(f"training {self.name}") as advance:
+            train_seeds(
+                self.config,
+                self.seeds,
+                runtime.games_mesh(),
+                self.folder,
+                Schedule(checkpoint_every=self.every),
+                keep=len(self.epochs),
+                on_epoch=lambda row: advance(int(row["epoch"]), self.config.epochs),
+                about=about,
+            )
+
+
+def make_curve(name: str, settings: LearningSettings, runs: Path) -> Curve:
+    config = settings.training(name)
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    # A folder for each configuration: runs of other settings must not be gone on with.
+    key = json_digest([asdict(config), settings.seeds, settings.points], 8)
+    folder = runs / settings.directory / f"{name.replace(' ', '-')}-{key}"
+    return Curve(name, config, seeds, folder, settings.points)
+
+
+def run(settings: LearningSettings, work: Workplace) -> Result:
+    greed = players.make("greed")
+    curves = [make_curve(name, settings, work.runs) for name in settings.changes]
+    matches, runs = {}, {}
+    for curve in curves:
+        if not curve.is_finished:
+            curve.train({key: work.provenance[key] for key in ("command", "commit")})
+        points: dict[int, list[str]] = {}
+        for epoch in curve.epochs:
+            games = epoch * curve.config.selfplay.games
+            points[games] = [curve.label(seed, epoch) for seed in curve.seeds]
+            for seed, label in zip(curve.seeds, points[games], strict=True):
+                place = curve.checkpoints(seed).directory / LAST / str(epoch)
+                network, params = load_weights(place)
+                matches[label] = players.from_network("raw", network, params), greed
+        about = curve.checkpoints(curve.seeds[0]).about(LAST, curve.config.epochs)
+        runs[curve.name] = {
+            "parameters": count_parameters(params),
+            "training_seconds": about["progress"]["seconds"],
+            "points": points,
+        }
+    records = play_all(matches, settings, work)
+    return {"name": settings.name, **as_rows(records), "runs": runs}
+
+
+main = experiment("paper/learning", LearningSettings, run, plot_learning)
+
+if __name__ == "__main__":
+    raise SystemExit(main())
