@@ -5,8 +5,7 @@
     python -m experiments.export_weights checkpoint=runs/critic/last/80 average_with=[critic]
 
 With `average_with`, the names of shipped weights or weights files, the parameters are the mean of
-all: networks that were trained from one another lie in one basin, and the mean of their parameters
-plays better than each (a model soup).
+all (a model soup), which makes sense for networks that were trained from one another.
 
 Without `output` the file replaces the weights that are shipped with the package. It says which run
 its parameters come from: command, configuration, commit, games and hours; and `start`, the same of
