@@ -369,7 +369,7 @@ def test_bad_settings(part: type, options: dict[str, Any], message: str) -> None
 
 def test_defaults_are_those_of_the_paper() -> None:
     config = InferenceConfig()
-    assert config.scenarios == ScenarioConfig("uniform", 1.0, True, 9, 0, 2, "equal")
+    assert config.scenarios == ScenarioConfig("uniform", 1.0, True, 9, 0, 2, "list", "equal")
     assert (config.weights.rule, config.weights.beta) == ("iec", 0.015)
     assert (config.weights.rule_power, config.weights.belief_power) == (1, 0)
     assert (config.weights.factor, config.weights.regret) == ("exponential", "all")

@@ -230,7 +230,7 @@ def test_the_end_of_a_game_is_the_end_of_a_branch() -> None:
 # Batches and budgets
 
 
-@functools.partial(jax.jit, static_argnames="config")
+@functools.partial(jax.jit, static_argnames="config", compiler_options=OPTIMISED)
 def _run(
     params: Linear, states: env.GameState, active: jax.Array, config: SearchConfig
 ) -> SearchResult:
