@@ -13,6 +13,7 @@ from gongzhu_jax.opponents.opponent_model import OpponentModelConfig, init_oppon
 SCALE = 0.12  # of the noise that stands for training
 
 
+@jax.jit
 def perturbed(params: Any) -> Any:
     """Parameters with noise, so that odds are far from even."""
     leaves, tree = jax.tree.flatten(params)

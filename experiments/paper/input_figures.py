@@ -19,7 +19,7 @@ from experiments.common.settings import KeptSettings
 from experiments.paper.published import worked_positions
 from gongzhu_jax.game import make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NO_CARD, NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.public_view import with_deal
+from gongzhu_jax.game.public_view import PublicView, with_deal
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.features import DIFFUSE, encode, encode_averaged, feature_slices
 
@@ -42,11 +42,17 @@ PICTURES = {  # file: labels of the rows, and titles of two parts of the input
 }
 
 
+@jax.jit
+def _encoded(key: jax.Array, view: PublicView) -> tuple[jax.Array, jax.Array]:
+    """A position with the unseen cards dealt out, as the network sees it: all known, averaged."""
+    state = with_deal(view, sample(key, view, 1)[0])
+    return encode(state), encode_averaged(state)
+
+
 def inputs(seed: int) -> dict[str, np.ndarray]:
     """The parts of the input that the figures show."""
     view = make_view(**worked_positions()[EXAMPLE])
-    state = with_deal(view, sample(jax.random.key(seed), view, 1)[0])
-    known, averaged = (np.asarray(encoder(state)) for encoder in (encode, encode_averaged))
+    known, averaged = jax.device_get(_encoded(jax.random.key(seed), view))
     slices = feature_slices()
     table = [card for card in np.asarray(view.trick).tolist() if card != NO_CARD]
     plain = np.zeros((NUM_SEATS - 1, NUM_CARDS))

@@ -3,6 +3,7 @@
 The value is in points: the margin still to come for the team of the player to move.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -133,6 +134,14 @@ def as_image(x: jax.Array) -> jax.Array:
 Params = Any
 """Linen collections: "params", which are trained, and for ResNet18 "batch_stats" beside them."""
 
+
+@functools.partial(jax.jit, static_argnums=0)
+def init_module(module: nn.Module, key: jax.Array, *inputs: Any) -> Params:
+    """Parameters of an untrained module, by one program: operation by operation each of them would
+    be compiled on its own."""
+    return module.init(key, *inputs)
+
+
 PRECISIONS = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
 
 
@@ -166,7 +175,7 @@ class Network:
     module: nn.Module
 
     def init(self, key: jax.Array) -> Params:
-        return self.module.init(key, jnp.zeros((1, NUM_FEATURES)))
+        return init_module(self.module, key, jnp.zeros((1, NUM_FEATURES)))
 
     def apply(self, params: Params, features: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Playing: batch normalisation, where there is any, uses the running statistics."""

@@ -22,7 +22,7 @@ from gongzhu_jax.game.public_view import PublicView, assert_views
 from gongzhu_jax.inference.config import BELIEF, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints
 from gongzhu_jax.inference.registry import PROPOSALS
-from gongzhu_jax.network.policy_value import SkipBlock
+from gongzhu_jax.network.policy_value import SkipBlock, init_module
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
 from gongzhu_jax.opponents import odds
 from gongzhu_jax.opponents.play_features import (
@@ -140,7 +140,7 @@ def empty_input() -> BeliefInput:
 
 def init_belief(key: jax.Array, config: BeliefConfig) -> Any:
     """Parameters of an untrained belief."""
-    return CardBeliefNet(config).init(key, empty_input())
+    return init_module(CardBeliefNet(config), key, empty_input())
 
 
 def encode_games(games: PublicView, views: PublicView) -> BeliefInput:

@@ -19,7 +19,7 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView, assert_views
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
-from gongzhu_jax.network.policy_value import VALUE_SCALE, SkipBlock
+from gongzhu_jax.network.policy_value import VALUE_SCALE, SkipBlock, init_module
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
 from gongzhu_jax.opponents.card_belief import (
     BeliefConfig,
@@ -77,7 +77,7 @@ class DistilledNet(nn.Module):
 def init_distilled(key: jax.Array, config: DistilledConfig) -> Any:
     """Parameters of an untrained distilled policy."""
     may_hold = jnp.ones((NUM_CARDS, NUM_OPPONENTS), bool)
-    return DistilledNet(config).init(key, empty_input(), may_hold)
+    return init_module(DistilledNet(config), key, empty_input(), may_hold)
 
 
 def _may_hold(view: PublicView) -> jax.Array:

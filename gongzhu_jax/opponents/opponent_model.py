@@ -34,7 +34,7 @@ from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, opponent_seats
 from gongzhu_jax.inference.registry import RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios
-from gongzhu_jax.network.policy_value import Network
+from gongzhu_jax.network.policy_value import Network, init_module
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
 from gongzhu_jax.opponents.play_features import (
     NUM_CONTEXT_FEATURES,
@@ -121,9 +121,8 @@ def _scale(width: int, name: str) -> nn.Dense:
 
 def init_opponent_model(key: jax.Array, config: OpponentModelConfig) -> Any:
     """Parameters of an untrained opponent model."""
-    return OpponentModelNet(config).init(
-        key, jnp.zeros(NUM_SITUATION_FEATURES), jnp.zeros(NUM_CARDS)
-    )
+    inputs = (jnp.zeros(NUM_SITUATION_FEATURES), jnp.zeros(NUM_CARDS))
+    return init_module(OpponentModelNet(config), key, *inputs)
 
 
 def log_policy(logits: jax.Array, legal: jax.Array, card: jax.Array) -> jax.Array:

@@ -10,7 +10,9 @@ from playwright.sync_api import Browser, Page
 from tests.arena.live_server import Arena
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-PATIENCE = 180_000  # ms: the machine may be busy, and programs compile
+PATIENCE = 600_000
+"""Milliseconds. The machine may be busy, and programs compile; more than the three minutes after
+which the clock moves for one of our players."""
 PICTURES = os.environ.get("ARENA_PICTURES")  # a folder, to look at what the browser shows
 PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True}
 

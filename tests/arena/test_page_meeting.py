@@ -25,6 +25,7 @@ from tests.arena.page_driver import (
     picture,
     play,
     play_out,
+    played,
     start_game,
 )
 from tests.arena.small_players import make_player
@@ -82,6 +83,20 @@ def test_the_lobby_is_live_and_a_game_is_watched(browser: Browser, page_arena: A
     watcher.click("#watch-replay")
     expect(watcher.locator("#verdict")).to_contain_text("win by")
     close(player, watcher)
+
+
+def test_what_comes_while_a_card_is_pressed_takes_nothing_away(
+    browser: Browser, page_arena: Arena
+) -> None:
+    page = open_page(browser, address(page_arena))
+    start_game(page, "random")
+    card = legal(page)[0]
+    page.hover(f"#hand button[data-card={card}]")
+    page.mouse.down()
+    page.evaluate("document.getElementById('language').click()")  # everything is drawn again
+    page.mouse.up()
+    played(page, card)
+    close(page)
 
 
 def test_the_deal_of_the_day(browser: Browser, page_arena: Arena) -> None:

@@ -174,8 +174,18 @@ def test_published_comparisons(name: str, places: Path, monkeypatch) -> None:
 def test_players_of_published_comparisons_exist(name: str) -> None:
     settings = load_settings("compare", compare.CompareSettings, [f"rows={name}"])
     labels = list(dict.fromkeys(settings.labels))
-    made = [compare.make_player(label, settings) for label in labels]
-    assert len({program_digest(player) for player in made}) == len(labels)  # no two are the same
+    assert len({digest_of(label, settings) for label in labels}) == len(labels)  # all differ
+
+
+_digests: dict[str, str] = {}
+
+
+def digest_of(label: str, settings: compare.CompareSettings) -> str:
+    """The digest of a player's program, which many comparisons share."""
+    key = json.dumps([label, settings.players.get(label), settings.checkpoint])
+    if key not in _digests:
+        _digests[key] = program_digest(compare.make_player(label, settings))
+    return _digests[key]
 
 
 def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> None:
@@ -187,12 +197,13 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
     }
     views = positions.random_views(3, [9, 22, 41])
     keys = jax.random.split(jax.random.key(0), 3)
-    holder = jax.vmap(lambda key, view: sample(key, view, 4))(keys, views)
-    analysis = belief_quality.weigh_all(str(weights), asked)(views, holder)
+    holder = jax.jit(jax.vmap(lambda key, view: sample(key, view, 4)))(keys, views)
+    analysis = jax.jit(belief_quality.weigh_all(str(weights), asked))(views, holder)
     network, params = load_weights(weights)
+    weigh = jax.jit(log_weights, static_argnums=(4, 5))
     for name, config in asked.items():
         beta = jnp.float32(config.beta)
-        alone, _, _ = log_weights(params, views, holder, beta, make(network), config)
+        alone, _, _ = weigh(params, views, holder, beta, make(network), config)
         assert np.ptp(alone) > 0.01
         np.testing.assert_allclose(analysis[name], alone, atol=1e-4)
 

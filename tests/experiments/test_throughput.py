@@ -48,7 +48,7 @@ def test_spread_games_are_the_same_games() -> None:
     """The devices change nothing: game by game the scores are those of one device."""
     keys = jax.random.split(jax.random.key(0), 16)
     everywhere, mesh = speed_env.spread(jax.vmap(speed_env.random_game), 16)
-    assert mesh.size == len(jax.devices()) == 8
+    assert mesh.size == len(jax.devices()) > 1
     alone = jax.jit(jax.vmap(speed_env.random_game))
     np.testing.assert_array_equal(everywhere(keys), alone(keys))
     assert speed_env.spread(jax.vmap(speed_env.random_game), 1)[1].size == 1

@@ -22,7 +22,7 @@ def _rows(subject: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **changes
     assert throughput.main([subject], **QUICK, **changes) == 0
     kept = json.loads((folder / "runs" / f"throughput_{subject}.json").read_text())
     assert kept["command"] == f"python -m experiments.throughput {subject}"
-    assert kept["result"]["devices"] == len(jax.devices()) == 8
+    assert kept["result"]["devices"] == len(jax.devices()) > 1
     return kept["result"]["rows"]
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
@@ -22,15 +23,20 @@ from gongzhu_jax.players import registry as players
 EPOCHS = 16
 
 
-def command(directory: Path, *changes: str) -> list[str]:
-    return [
-        *(sys.executable, "-m", "experiments.train", "preset=smoke", f"directory={directory}"),
-        *(f"epochs={EPOCHS}", "evaluate_deals=0", *changes),
-    ]
+def words(directory: Path, *changes: str) -> list[str]:
+    """Epochs of few games and a small network, without evaluation unless a change says so."""
+    common = ("preset=smoke", f"directory={directory}", f"epochs={EPOCHS}", "network.width=8")
+    return [*common, "evaluate_deals=0", *changes]
 
 
 def start(directory: Path, *changes: str) -> subprocess.Popen:
-    return subprocess.Popen(command(directory, *changes), stderr=subprocess.PIPE, text=True)
+    """The command in a process of its own, with as many devices as this one has."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments.train", *words(directory, *changes)],
+        env=os.environ | {"JAX_NUM_CPU_DEVICES": str(jax.device_count())},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def wait_for_epoch(directory: Path, epoch: int, process: subprocess.Popen) -> None:
@@ -46,17 +52,37 @@ def final_digest(directory: Path) -> str:
     return Checkpoints(directory).about(LAST, EPOCHS)["digests"]["state"]
 
 
-def finish(process: subprocess.Popen) -> str:
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    return errors
+@pytest.fixture(scope="module", autouse=True)
+def _signals() -> Iterator[None]:
+    """Those of pytest stay when the command runs in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(signal, "signal", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> Path:
+    """A run from its start to its end, evaluated twice."""
     directory = tmp_path_factory.mktemp("undisturbed")
-    finish(start(directory))
+    with pytest.MonkeyPatch.context() as patch:
+        # Mr. If in the place of Mr. Greed, who has tests of his own and takes long to compile.
+        patch.setattr(train.players, "make", lambda name: players.make("if"))
+        assert train.main(words(directory, "evaluate_deals=4", "evaluate_every=12")) == 0
     return directory
+
+
+def test_what_a_run_leaves(undisturbed):
+    rows = read_log(undisturbed / "log.jsonl")
+    assert [row["epoch"] for row in rows] == list(range(1, EPOCHS + 1))
+    assert [row["epoch"] for row in rows if "wpg" in row] == [12, 16]  # and the last
+    fields = {"games", "seconds", "games_per_second", "policy_loss", "value_loss", "waste"}
+    assert fields <= rows[0].keys()
+    assert (undisturbed / "curve.png").stat().st_size > 10_000
+    assert any((undisturbed / "tensorboard").iterdir())
+    about = Checkpoints(undisturbed).about(LAST, EPOCHS)
+    assert about["command"].startswith("python -m experiments.train preset=smoke")
+    assert len(Checkpoints(undisturbed).epochs(BEST)) == 1
+    assert load_weights(undisturbed)[0].width == 8
 
 
 @pytest.mark.parametrize(
@@ -70,50 +96,31 @@ def test_killed_it_ends_with_the_same_parameters(undisturbed, tmp_path, epochs):
         time.sleep(moments.uniform(0, 0.3))  # also within a save
         process.kill()
         process.communicate()
-    finish(start(tmp_path))
+    assert train.main(words(tmp_path)) == 0
     assert final_digest(tmp_path) == final_digest(undisturbed)
     assert [row["epoch"] for row in read_log(tmp_path / "log.jsonl")] == list(range(1, EPOCHS + 1))
 
 
-def test_sigterm_saves_and_exits_with_zero(undisturbed, tmp_path):
+def test_sigterm_saves_and_exits_with_zero(undisturbed, tmp_path, capsys):
     process = start(tmp_path, "checkpoint_every=1000")
     wait_for_epoch(tmp_path, 3, process)
     process.send_signal(signal.SIGTERM)
-    assert "goes on from there" in finish(process)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert "goes on from there" in errors
     (saved,) = Checkpoints(tmp_path).epochs(LAST)
     assert 3 <= saved < EPOCHS
-    assert "going on from epoch" in finish(start(tmp_path))
+    assert train.main(words(tmp_path)) == 0
+    assert "going on from epoch" in capsys.readouterr().err
     assert final_digest(tmp_path) == final_digest(undisturbed)
 
 
-def test_a_run_in_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own
-    # Mr. If in the place of Mr. Greed, who has tests of his own and takes long to compile.
-    monkeypatch.setattr(train.players, "make", lambda name: players.make("if"))
-    code = train.main(
-        ["preset=smoke", f"directory={tmp_path}", "epochs=3", "evaluate_every=2", "network.width=8"]
-    )
-    assert code == 0
-    rows = read_log(tmp_path / "log.jsonl")
-    assert [row["epoch"] for row in rows] == [1, 2, 3]
-    assert ["wpg" in row for row in rows] == [False, True, True]
-    fields = {"games", "seconds", "games_per_second", "policy_loss", "value_loss", "waste"}
-    assert fields <= rows[0].keys()
-    assert (tmp_path / "curve.png").stat().st_size > 10_000
-    assert any((tmp_path / "tensorboard").iterdir())
-    about = Checkpoints(tmp_path).about(LAST, 3)
-    assert about["command"].startswith("python -m experiments.train preset=smoke")
-    assert len(Checkpoints(tmp_path).epochs(BEST)) == 1
-    assert load_weights(tmp_path)[0].width == 8
-
-
-def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path, monkeypatch):
+def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path):
     """Exported, trained further, and reported as one curve."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     weights, second = tmp_path / "first.safetensors", tmp_path / "second"
     checkpoint = f"checkpoint={undisturbed}/last/{EPOCHS}"
     assert export_weights.main([checkpoint, f"output={weights}", "dtype=float32"]) == 0
-    options = ["preset=smoke", f"directory={second}", "epochs=2", "evaluate_deals=0"]
+    options = words(second, "epochs=2")
     assert train.main([*options, f"start={weights}"]) == 0
     about = Checkpoints(second).about(LAST, 2)
     assert about["config"]["start"] == digest(load_weights(weights)[1])

@@ -61,9 +61,18 @@ def digest(directory: Path, epoch: int) -> str:
     return Checkpoints(directory).about(LAST, epoch)["digests"]["state"]
 
 
-def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = tmp_path / "whole"
-    assert run(whole, "training.epochs=4", "training.updates=2", "held_out_games=0") == 0
+SHORT = ("training.epochs=4", "training.updates=2", "held_out_games=0")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run from its start to its end."""
+    directory = tmp_path_factory.mktemp("whole")
+    assert run(directory, *SHORT) == 0
+    return directory
+
+
+def test_writes_and_resumes(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = read_log(whole / "log.jsonl")
     assert [row["epoch"] for row in rows] == [1, 2, 3, 4]
     config, params = load_weights(whole, card_belief.KIND)
@@ -85,10 +94,10 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return real(config, start, counted, *args, **options)
 
     monkeypatch.setattr(mixture, "run_epochs", stop_after_two)
-    assert run(halves, "training.epochs=4", "training.updates=2", "held_out_games=0") == 0
+    assert run(halves, *SHORT) == 0
     assert Checkpoints(halves).epochs(LAST)[-1] == 2
     monkeypatch.setattr(mixture, "run_epochs", real)
-    assert run(halves, "training.epochs=4", "training.updates=2", "held_out_games=0") == 0
+    assert run(halves, *SHORT) == 0
     assert digest(halves, 4) == digest(whole, 4)
     assert len(read_log(halves / "log.jsonl")) == 4
 
@@ -99,7 +108,7 @@ def test_writes_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("held_out=if", "'if' is in the mixture"),
         ("training.window=100", "multiple of the games per epoch"),
         ("training.mixture.if=-1", "shares of the mixture"),
-        ("training.minibatch=96", "do not divide over"),
+        ("training.minibatch=72", "do not divide over"),
     ],
 )
 def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None:
@@ -108,10 +117,11 @@ def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None
     assert not list(tmp_path.glob("last/*"))
 
 
-def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, file = tmp_path / "first", tmp_path / "first.safetensors"
-    assert run(first, "training.epochs=1", "training.updates=2", "held_out_games=0") == 0
-    exported = [f"checkpoint={first / 'last' / '1'}", "kind=belief", "dtype=float32"]
+def test_starts_from_a_weights_file(
+    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "first.safetensors"
+    exported = [f"checkpoint={whole / 'last' / '4'}", "kind=belief", "dtype=float32"]
     assert export_weights.main([*exported, f"output={file}"]) == 0
     more = (
         "training.epochs=1",
@@ -126,7 +136,7 @@ def test_starts_from_a_weights_file(tmp_path: Path, capsys: pytest.CaptureFixtur
         load_weights(file, card_belief.KIND)[1],
         load_weights(tmp_path / "more", card_belief.KIND)[1],
     )
-    assert Checkpoints(tmp_path / "more").about(LAST, 1)["start"]["games"] == 16
+    assert Checkpoints(tmp_path / "more").about(LAST, 1)["start"]["games"] == 4 * 16
     assert run(tmp_path / "other", *more, f"start={file}", "network.width=8") == 2
     assert "has the network" in capsys.readouterr().err
 

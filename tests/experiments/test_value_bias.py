@@ -51,12 +51,18 @@ def test_predictions_are_values_of_the_true_successors(deviations: Deviations) -
     config, params = load_weights(None)
     values = network_policy_value(make(config))
     predicted = predict(None, deviations)
+
+    @jax.jit
+    def after_card(state: env.GameState, card: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The total after a card for the player to move then, and whether that is of our team."""
+        after = env.step(state, card)
+        batch = jax.tree.map(lambda leaf: leaf[None], after)
+        total = total_value(after, values(params, batch)[1][0], LONE_TRANSFORMER)
+        return total, env.player_to_move(after) % 2 == env.player_to_move(state) % 2
+
     for row in range(0, len(deviations.card), 7):
         state = jax.tree.map(lambda leaf: leaf[deviations.decision[row]], deviations.states)  # noqa: B023
-        after = env.step(state, deviations.card[row])
-        batch = jax.tree.map(lambda leaf: np.asarray(leaf)[None], after)
-        value = float(total_value(after, values(params, batch)[1][0], LONE_TRANSFORMER))
-        ours = int(env.player_to_move(after)) % 2 == int(env.player_to_move(state)) % 2
+        value, ours = after_card(state, deviations.card[row])
         np.testing.assert_allclose(predicted[row], value if ours else -value, atol=1e-2)
 
 

@@ -1,5 +1,6 @@
 """The rules against the golden games, the oracle, and tables worked by hand."""
 
+import functools
 import random
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from gongzhu_jax.game.checks import check_owners, owners_from_hands
 from gongzhu_jax.game.public_view import view
 from gongzhu_jax.game.replays import replay, replay_checked
 from tests.game.random_games import SEEDS, assert_equal_trees, examples, one, random_games
+from tests.optimised import OPTIMISED
 from tests.oracle import rules
 from tests.oracle.data import load
 
@@ -55,9 +57,20 @@ def test_golden_games() -> None:
     np.testing.assert_array_equal(score_batch(final), [game["scores"] for game in games])
 
 
-@examples(6)
+@examples(2)
 @given(seed=SEEDS)
 def test_every_step_as_the_oracle(seed: int) -> None:
+    check_every_step(seed)
+
+
+@pytest.mark.slow
+@examples(20)
+@given(seed=SEEDS)
+def test_every_step_of_more_games_as_the_oracle(seed: int) -> None:
+    check_every_step(seed)
+
+
+def check_every_step(seed: int) -> None:
     states = jax.device_get(random_games(jax.random.key(seed), BATCH))
     ours = {name: leaf.tolist() for name, leaf in jax.device_get(facts(states)).items()}
     taken_by, holder = states.taken_by.tolist(), states.holder.tolist()
@@ -192,7 +205,7 @@ def test_random_play_statistics() -> None:
     assert choices.shape == (16384, 52)
 
     rng = random.Random(0)
-    oracle = np.array([rules.random_game(rng).scores() for _ in range(8192)])
+    oracle = np.array([rules.random_game(rng).scores() for _ in range(4096)])
     golden = np.array([game["scores"] for game in load("games") if game["kind"] == "random"])
     for other in (oracle, golden):
         # Means and mean squares over the seats of a game, so that the games are independent.
@@ -207,7 +220,7 @@ def test_random_play_statistics() -> None:
     np.testing.assert_allclose((choices == 1).mean(), 0.22, atol=0.005)
 
 
-@jax.jit
+@functools.partial(jax.jit, compiler_options=OPTIMISED)
 def _random_play(key: jax.Array) -> tuple[jax.Array, jax.Array]:
     games = random_games(key, 2048)
     legal = jax.vmap(jax.vmap(env.legal_mask))(games)

@@ -24,7 +24,7 @@ from tests import positions
 from tests.oracle import data, features, iec
 from tests.oracle.data import load
 
-STAGES = list(range(NUM_CARDS)) * 4
+STAGES = list(range(NUM_CARDS)) * 2
 DRAWS = 2
 POLICY = np.random.default_rng(0).normal(0, 0.5, (NUM_FEATURES, NUM_CARDS)).astype(np.float32)
 """Regrets of some 40 points, a few of them beyond the clipped line."""
@@ -221,7 +221,7 @@ def test_only_slices_that_count_are_looked_at(views, holder, slices: str) -> Non
     config, network = WeightConfig(slices=slices), Selective()
     everything = _log_weights(views, holder, config)[0]
     left_out = 0
-    for i in range(5, len(STAGES), 17):
+    for i in range(5, len(STAGES), 8):
         leader, plays, seat = _histories(views)[i]
         rules: dict[str, Any] = {} if slices == "important" else {"min_rank": 2, "suit_rule": False}
         used = iec.iec_log_weight(

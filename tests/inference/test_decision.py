@@ -123,11 +123,11 @@ def test_the_true_deal_gives_the_search_with_open_hands(params, states, views) -
     opponent = jax.vmap(opponents)(views, holder)
     truth = Scenarios(opponent, holder, jnp.ones((count, 1), bool), jnp.zeros((count, 1)))
     decision = jax.jit(
-        lambda p: decide_in(make_params(p, config), keys, views, truth, NET, config)
-    )(params)
+        lambda p, views, truth: decide_in(make_params(p, config), keys, views, truth, NET, config)
+    )(params, views, truth)
     open_hands = jax.jit(
-        lambda p: search(p, keys[0], states, network_policy_value(NET), config.search)
-    )(params)
+        lambda p, states: search(p, keys[0], states, network_policy_value(NET), config.search)
+    )(params, states)
     # Forced plays are searched by neither.
     np.testing.assert_allclose(decision.q, open_hands.q, rtol=1e-5, atol=1e-3)
     np.testing.assert_allclose(decision.scenario_q[:, 0], open_hands.q, rtol=1e-5, atol=1e-3)

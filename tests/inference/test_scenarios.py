@@ -21,6 +21,7 @@ from gongzhu_jax.inference.key_cards import key_cards
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
 from gongzhu_jax.search import SearchConfig
 from tests import positions
+from tests.optimised import OPTIMISED
 from tests.oracle import scenarios as oracle
 from tests.oracle.data import load
 
@@ -52,7 +53,10 @@ def _draw_often(seed: int, views: Any, repeats: int, **options: Any) -> Scenario
     keys = jax.random.split(jax.random.key(seed), (repeats, len(views.seat)))
     draw = _compiled(ScenarioConfig(**options))
     # One after the other: the tables of all repeats would not fit into memory.
-    return jax.device_get(jax.jit(lambda keys: jax.lax.map(lambda k: draw(k, views), keys))(keys))
+    often = jax.jit(
+        lambda keys: jax.lax.map(lambda k: draw(k, views), keys), compiler_options=OPTIMISED
+    )
+    return jax.device_get(often(keys))
 
 
 @pytest.fixture(scope="module")

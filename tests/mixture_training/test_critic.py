@@ -18,7 +18,7 @@ from gongzhu_jax.mixture_training import (
     play_mixture,
 )
 from gongzhu_jax.mixture_training.critic import annotate, critic_loss, td_targets
-from gongzhu_jax.network.policy_value import NetworkConfig, make
+from gongzhu_jax.network.policy_value import NetworkConfig, Params, make
 from gongzhu_jax.players.scrofazero import from_network
 from gongzhu_jax.runtime import games_mesh
 from tests.evaluation.simple_players import high_player, random_player
@@ -43,13 +43,27 @@ CONFIG = MixtureTrainingConfig(
 
 @pytest.fixture(scope="module")
 def games() -> MixtureGames:
-    return play_mixture((3,), 16, [high_player, random_player], [0.5, 0.5], games_mesh())
+    pair = [high_player, random_player]
+    return jax.device_get(play_mixture((3,), 16, pair, [0.5, 0.5], games_mesh()))
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    return make(NETWORK).init(jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def annotated(games: MixtureGames, params: Params) -> MixtureGames:
+    """With the values and the policy of one network."""
+    network = make(NETWORK)
+    run = jax.jit(lambda games, params: annotate(games, params, params, network, 1, 0.5))
+    return jax.device_get(run(games, params))
 
 
 def plain_targets(path, outcome: int, mine: np.ndarray, values: np.ndarray, td_lambda: float):
     """The targets of one game, state by state in Python, from the definition: the weights of the
     values of later states that are learnt fall by lambda, the outcome takes what is left."""
-    movers, margins = jax.device_get(jax.jit(jax.vmap(mover_and_margin))(path))
+    movers, margins = jax.device_get(movers_and_margins(path))
     targets = np.full(52, np.nan)
     for stage in range(1, 52):
         if not mine[stage - 1]:
@@ -65,31 +79,39 @@ def plain_targets(path, outcome: int, mine: np.ndarray, values: np.ndarray, td_l
     return targets
 
 
-def mover_and_margin(state: env.GameState) -> tuple[jax.Array, jax.Array]:
+@jax.jit
+@jax.vmap
+def movers_and_margins(state: env.GameState) -> tuple[jax.Array, jax.Array]:
     mover = env.player_to_move(state)
     return mover, env.team_margin(state, mover)
+
+
+@jax.jit
+@jax.vmap
+def path_of(final: env.GameState) -> env.GameState:
+    """The states of a game before each play, [52]."""
+    return jax.vmap(env.rewind, (None, 0))(final, jnp.arange(52, dtype=jnp.int8))
+
+
+targets_of = jax.jit(td_targets)  # one program for all lambda
 
 
 @pytest.mark.parametrize("td_lambda", [0.0, 0.6, 1.0])
 def test_targets_equal_the_definition(games: MixtureGames, td_lambda: float) -> None:
     rng = np.random.default_rng(0)
-    states = jax.jit(jax.vmap(jax.vmap(env.rewind, (None, 0)), (0, None)))(
-        games.states, jnp.arange(52, dtype=jnp.int8)
-    )
-    targets_of = jax.jit(lambda *game: td_targets(*game, td_lambda))
+    states = jax.device_get(path_of(games.states))
     for number in range(4):
         final, path = jax.tree.map(lambda leaf: leaf[number], (games.states, states))  # noqa: B023
         mine = rng.random(52) < 0.6
         values = rng.normal(0, 30, 52).astype(np.float32)
-        targets = targets_of(path, final, jnp.asarray(mine), jnp.asarray(values))
+        targets = targets_of(path, final, mine, values, jnp.float32(td_lambda))
         wanted = plain_targets(path, int(env.team_margin(final, 0)), mine, values, td_lambda)
         np.testing.assert_allclose(np.asarray(targets), wanted, atol=2e-3)
 
 
-def test_only_states_after_plays_of_the_player_are_learnt(games: MixtureGames) -> None:
-    network = make(NETWORK)
-    params = network.init(jax.random.key(0))
-    annotated = annotate(games, params, params, network, 1, 0.5)
+def test_only_states_after_plays_of_the_player_are_learnt(
+    games: MixtureGames, annotated: MixtureGames
+) -> None:
     seats = np.asarray(jax.vmap(env.play_seats)(games.states.leaders, games.states.stage))
     types = np.take_along_axis(np.asarray(games.player_type), seats, axis=1)
     learnt = ~np.isnan(np.asarray(annotated.value))
@@ -97,17 +119,21 @@ def test_only_states_after_plays_of_the_player_are_learnt(games: MixtureGames) -
     assert not learnt[:, 0].any()
 
 
-def test_the_kept_policy_has_no_gradient_where_it_is_kept(games: MixtureGames) -> None:
+def test_the_kept_policy_has_no_gradient_where_it_is_kept(
+    params: Params, annotated: MixtureGames
+) -> None:
     """With the parameters that are kept and no values to learn there is nothing to change."""
     network = make(NETWORK)
-    params = network.init(jax.random.key(0))
-    annotated = annotate(games, params, params, network, 1, 0.5)
-    nothing = annotated.replace(value=jnp.full((16, 52), jnp.nan))
+    nothing = annotated.replace(value=np.full((16, 52), np.nan, np.float32))
     stages = jnp.tile(jnp.arange(0, 48, 4, dtype=jnp.int8), (16, 1))
 
+    @jax.jit
+    @jax.grad
+    def gradient(params: Params, games: MixtureGames) -> jax.Array:
+        return jnp.mean(critic_loss(params, games, stages, network)[0])
+
     def size(games: MixtureGames) -> float:
-        gradient = jax.grad(lambda p: jnp.mean(critic_loss(p, games, stages, network)[0]))(params)
-        return float(sum(jnp.sum(jnp.abs(leaf)) for leaf in jax.tree.leaves(gradient)))
+        return sum(float(np.abs(leaf).sum()) for leaf in jax.tree.leaves(gradient(params, games)))
 
     assert size(nothing) < 0.02 * size(annotated)
 
@@ -120,9 +146,10 @@ def test_epochs_change_the_values_and_repeat_exactly() -> None:
     mesh = games_mesh(jax.devices()[:2])
     start = make(NETWORK).init(jax.random.key(1))
 
+    run_epoch = compile_epoch(CONFIG, make_seated(start), mesh, None, start)
+
     def run() -> tuple:
         state = init_state(CONFIG, mesh)
-        run_epoch = compile_epoch(CONFIG, make_seated(start), mesh, None, start)
         for _ in range(2):
             state, figures = run_epoch(state)
         return jax.device_get(state), figures

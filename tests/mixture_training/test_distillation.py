@@ -1,6 +1,7 @@
 """A network that sees one view learns what players that search think of each card."""
 
-from dataclasses import replace
+import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.public_view import view
+from gongzhu_jax.game.public_view import PublicView, view
 from gongzhu_jax.mixture_training import (
     MixtureGames,
     MixtureTrainingConfig,
@@ -19,9 +20,16 @@ from gongzhu_jax.mixture_training import (
 )
 from gongzhu_jax.mixture_training.distillation import distillation_figures
 from gongzhu_jax.opponents.card_belief import BeliefConfig
-from gongzhu_jax.opponents.distilled_policy import DistilledConfig, apply_games, apply_views
+from gongzhu_jax.opponents.distilled_policy import (
+    DistilledConfig,
+    apply_games,
+    apply_views,
+    init_distilled,
+)
 from gongzhu_jax.runtime import games_mesh
+from tests import positions
 from tests.evaluation.simple_players import high_player
+from tests.optimised import call_optimised
 
 NETWORK = DistilledConfig(BeliefConfig(reader=16, width=32, blocks=1), width=64, blocks=1)
 CONFIG = MixtureTrainingConfig(
@@ -54,28 +62,43 @@ def games() -> MixtureGames:
     return jax.device_get(played.replace(q=jax.jit(jax.vmap(q_of))(played.states)))
 
 
+@pytest.fixture(scope="module")
+def params() -> Any:
+    return init_distilled(jax.random.key(4), NETWORK)
+
+
+_figures = jax.jit(lambda params, *where: distillation_figures(params, *where, NETWORK))
+_apply_views = jax.jit(lambda params, views: apply_views(params, views, NETWORK))
+
+
+@jax.jit
+@functools.partial(jax.vmap, in_axes=(None, 0))
+@functools.partial(jax.vmap, in_axes=(0, None))
+def _views_at(game: env.GameState, stage: jax.Array) -> PublicView:
+    """What the players to move see at stages [K] of games [G], leaves [K, G, ...]."""
+    state = env.rewind(game, stage)
+    return view(state, env.player_to_move(state))
+
+
 def test_learns_the_teachers_opinion(games: MixtureGames) -> None:
     mesh = games_mesh(jax.devices()[:2])
     state = init_state(CONFIG, mesh)
     stages = random_stages(jax.random.key(9), CONFIG.games, 4)
-    measure = jax.jit(lambda p: distillation_figures(p, games, stages, NETWORK))
-    before = jax.device_get(measure(state.learner.average))
-    learner, _ = compile_learn(CONFIG, mesh)(state.learner, games, CONFIG.games, jax.random.key(0))
-    after = jax.device_get(measure(learner.average))
+    before = jax.device_get(_figures(jax.device_get(state.learner.average), games, stages))
+    learn = compile_learn(CONFIG, mesh)
+    learner, _ = call_optimised(learn, state.learner, games, CONFIG.games, jax.random.key(0))
+    after = jax.device_get(_figures(jax.device_get(learner.average), games, stages))
     assert after.regret.sum() < 0.2 * before.regret.sum()
     assert after.q_error.sum() < 0.3 * before.q_error.sum()
     assert after.play_nll.sum() < 0.5 * before.play_nll.sum()
 
 
-def test_figures_equal_a_count_by_hand(games: MixtureGames) -> None:
+def test_figures_equal_a_count_by_hand(games: MixtureGames, params: Any) -> None:
     """Regret and error of Q at one decision, in NumPy from the network's own outputs."""
-    params = init_state(CONFIG, games_mesh()).learner.average
-    stages = jnp.full((CONFIG.games, 1), 5, jnp.int8)
-    measure = jax.jit(lambda p: distillation_figures(p, games, stages, NETWORK))
-    figures = jax.device_get(measure(params))
-    states = jax.vmap(env.rewind, (0, None))(games.states, jnp.int8(5))
-    views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
-    out = jax.device_get(jax.jit(lambda p: apply_views(p, views, NETWORK))(params))
+    stages = jnp.full((CONFIG.games, 4), 5, jnp.int8)
+    figures = jax.device_get(_figures(params, games, stages))
+    views = positions.take(jax.device_get(_views_at(games.states, np.array([5], np.int8))), 0)
+    out = jax.device_get(_apply_views(params, views))
     decided = 0
     for game in range(16):
         q = np.asarray(games.q)[game, 5].astype(np.float64)
@@ -96,16 +119,16 @@ def test_figures_equal_a_count_by_hand(games: MixtureGames) -> None:
     assert decided > 4
 
 
-def test_reading_a_game_once_gives_the_same(games: MixtureGames) -> None:
-    params = init_state(replace(CONFIG, seed=4), games_mesh()).learner.average
-    few = jax.tree.map(lambda leaf: leaf[:3], games.states)
-    stages = jnp.asarray([[3, 20], [7, 33], [12, 44]], jnp.int8)
-    states = jax.vmap(jax.vmap(env.rewind, (None, 0)))(few, stages)
-    views = jax.vmap(jax.vmap(lambda state: view(state, env.player_to_move(state))))(states)
-    whole = jax.vmap(view, (0, None))(few, 0)
-    together = jax.jit(lambda p: apply_games(p, whole, views, NETWORK))(params)
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), views)
-    single = jax.jit(lambda p: apply_views(p, flat, NETWORK))(params)
-    jax.tree.map(
-        lambda a, b: np.testing.assert_allclose(a.reshape(b.shape), b, atol=1e-4), together, single
-    )
+def test_reading_a_game_once_gives_the_same(games: MixtureGames, params: Any) -> None:
+    stages = np.array([3, 20, 33, 44], np.int8)
+    views = jax.device_get(_views_at(games.states, stages))
+    views = jax.tree.map(lambda leaf: np.swapaxes(leaf, 0, 1), views)
+    whole = jax.jit(jax.vmap(view, (0, None)))(games.states, 0)
+    together = jax.jit(lambda p, w, v: apply_games(p, w, v, NETWORK))(params, whole, views)
+    for number in range(len(stages)):
+        single = _apply_views(params, positions.take(views, np.s_[:, number]))
+        jax.tree.map(
+            lambda a, b, n=number: np.testing.assert_allclose(a[:, n], b, atol=1e-4),
+            together,
+            single,
+        )

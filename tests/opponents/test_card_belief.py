@@ -34,6 +34,9 @@ from tests import beliefs, positions
 
 STAGES = [0, 1, 3, 4, 17, 30, 42, 50, 51] * 2
 _encode = jax.jit(jax.vmap(encode_view))
+_views_of = jax.jit(jax.vmap(view, (0, None)))
+_log_odds = jax.jit(log_odds, static_argnums=2)
+_marginals = jax.jit(lambda numbers, view: odds.marginals(numbers, constraints(view)))
 
 
 def expected(state: env.GameState, seat: int) -> np.ndarray:
@@ -93,7 +96,7 @@ def expected_play(
 def test_features_as_by_loops() -> None:
     states = positions.random_states(5, STAGES)
     for seat in range(4):
-        encoded = _encode(jax.vmap(view, (0, None))(states, seat))
+        encoded = jax.device_get(_encode(_views_of(states, seat)))
         assert encoded.position.shape == (len(STAGES), NUM_VIEW_FEATURES)
         assert encoded.plays.shape == (len(STAGES), 52, NUM_PLAY_FEATURES)
         for row in range(len(STAGES)):
@@ -117,12 +120,12 @@ def test_plays_to_come_do_not_matter() -> None:
     """Rows of the encoding from the stage on are not those of plays."""
     config = BeliefConfig(reader=8, width=8, blocks=1)
     params = init_belief(jax.random.key(0), config)
-    views = jax.vmap(view, (0, None))(positions.random_states(5, STAGES), 1)
-    inputs = _encode(views)
+    views = _views_of(positions.random_states(5, STAGES), 1)
+    inputs = jax.device_get(_encode(views))
     come = np.arange(52) >= np.asarray(views.stage)[:, None]
     changed = inputs.replace(plays=np.where(come[..., None], 9.0, inputs.plays))
-    net = CardBeliefNet(config)
-    np.testing.assert_array_equal(net.apply(params, inputs), net.apply(params, changed))
+    apply = jax.jit(CardBeliefNet(config).apply)
+    np.testing.assert_array_equal(apply(params, inputs), apply(params, changed))
 
 
 def test_plays_of_a_game_are_read_once() -> None:
@@ -207,10 +210,12 @@ def test_what_is_believed_does_not_depend_on_the_proposal(
         weights={"rule": "none", "belief_power": belief_power},
     )
     config, params = load_weights(belief_file, KIND)
-    numbers = log_odds(params, jax.tree.map(lambda leaf: leaf[None], late_view), config)[0]
-    exact = odds.marginals(belief_power * numbers, constraints(late_view))
-    flat = odds.marginals(0 * numbers, constraints(late_view))
-    assert np.max(np.abs(odds.marginals(power * numbers, constraints(late_view)) - flat)) > 0.2
+    one_view = jax.tree.map(lambda leaf: leaf[None], late_view)
+    numbers = np.asarray(_log_odds(params, one_view, config)[0])
+    exact, flat, sharp = (
+        _marginals(np.float32(p) * numbers, late_view) for p in (belief_power, 0, power)
+    )
+    assert np.max(np.abs(sharp - flat)) > 0.2
     size = float(effective_sample_size(decided.weight[0]))
     assert size > 100
     np.testing.assert_allclose(believed(decided, late_view), exact, atol=4 * 0.5 / np.sqrt(size))

@@ -10,6 +10,7 @@ from gongzhu_jax.inference import sampling
 from gongzhu_jax.inference.constraints import constraints
 from gongzhu_jax.opponents import odds
 from tests import positions
+from tests.optimised import OPTIMISED
 from tests.oracle.data import load
 from tests.oracle.scenarios import enumerate_deals
 
@@ -19,7 +20,9 @@ BLOCK = 1000
 
 _weigh = jax.jit(jax.vmap(lambda numbers, view: odds.weigh(numbers, constraints(view))))
 _marginals = jax.jit(jax.vmap(lambda numbers, view: odds.marginals(numbers, constraints(view))))
-_draw = jax.jit(jax.vmap(lambda key, table: odds.draw(key, table, BLOCK)))
+_draw = jax.jit(
+    jax.vmap(lambda key, table: odds.draw(key, table, BLOCK)), compiler_options=OPTIMISED
+)
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,8 @@ from tests import beliefs, positions
 
 STAGES = [0, 1, 3, 4, 17, 30, 42, 51]
 DEALS = 5
+_with_deal = jax.jit(with_deal)
+_sample = jax.jit(sample, static_argnums=2)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +88,12 @@ def test_a_situation_does_not_show_the_card() -> None:
     before = positions.take(states, 0)
     legal = np.flatnonzero(env.legal_mask(before))
     assert len(legal) > 1
-    rows = [encode_situations(view(env.step(before, jnp.int8(card)), 0))[30] for card in legal]
+
+    @jax.jit
+    def last_situation(card: jax.Array) -> jax.Array:
+        return encode_situations(view(env.step(before, card), 0))[30]
+
+    rows = [np.asarray(last_situation(jnp.int8(card))) for card in legal]
     for row in rows[1:]:
         np.testing.assert_array_equal(row, rows[0])
 
@@ -94,9 +101,9 @@ def test_a_situation_does_not_show_the_card() -> None:
 def test_hands_then_are_those_of_the_deal() -> None:
     views = positions.random_views(5, [38])
     mover = positions.take(views, 0)
-    deal = sample(jax.random.key(0), mover, 1)[0]
-    whole = with_deal(mover, deal)
-    stages = jnp.flatnonzero(mover.seats[:38] != mover.seat)
+    deal = _sample(jax.random.key(0), mover, 1)[0]
+    whole = _with_deal(mover, deal)
+    stages = np.flatnonzero(mover.seats[:38] != mover.seat)
     hands = jax.jit(jax.vmap(hands_then, (None, None, 0)))(mover, deal, stages)
     then = jax.jit(jax.vmap(env.rewind, (None, 0)))(whole, stages)
     for row, stage in enumerate(stages):
@@ -117,7 +124,7 @@ def one_play(config: OpponentModelConfig, params: Any, whole: env.GameState, sta
 def by_loops(small: tuple[OpponentModelConfig, Any], mover: PublicView, deal: jax.Array) -> float:
     """The log likelihood of one deal, play by play."""
     config, params = small
-    whole, total = with_deal(mover, deal), np.zeros((4, config.player_types))
+    whole, total = _with_deal(mover, deal), np.zeros((4, config.player_types))
     for stage in range(int(mover.stage)):
         actor, card = int(mover.seats[stage]), int(mover.plays[stage])
         if actor == int(mover.seat):
@@ -136,7 +143,7 @@ def test_likelihood_as_by_loops(small: tuple[OpponentModelConfig, Any]) -> None:
     """For decisions of different lengths at once; those that are not active get 0."""
     views = positions.random_views(6, [0, 2, 13, 27, 31])
     keys = jax.random.split(jax.random.key(1), 5)
-    deals = jax.vmap(sample, (0, 0, None))(keys, views, DEALS)
+    deals = np.asarray(jax.jit(jax.vmap(lambda k, v: sample(k, v, DEALS)))(keys, views))
     active = np.array([True, True, True, True, False])
     config, params = small
     log_likelihoods = jax.jit(lambda v, d, a: log_likelihood(params, v, d, config, a))(
@@ -155,10 +162,10 @@ def test_cards_that_the_viewer_sees_are_not_read(small: tuple[OpponentModelConfi
     config, params = small
     views = positions.random_views(7, [22])
     mover = positions.take(views, 0)
-    deal = sample(jax.random.key(0), mover, 1)
+    deal = _sample(jax.random.key(0), mover, 1)
     other = jnp.where(unseen_mask(mover)[None], deal, (deal + 1) % 4)
-    weigh = jax.jit(lambda holder: log_likelihood(params, views, holder[None], config))
-    first, second = (weigh(holder) for holder in (deal, other))
+    weigh = jax.jit(lambda views, holder: log_likelihood(params, views, holder[None], config))
+    first, second = (weigh(views, holder) for holder in (deal, other))
     np.testing.assert_array_equal(first, second)
 
 

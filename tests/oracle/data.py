@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.oracle.rules import Game
 DATA = Path(__file__).parent.parent / "data"
 
 
+@functools.cache
 def load(name: str) -> list[dict[str, Any]]:
     """All records of tests/data/<name>.jsonl.gz."""
     with gzip.open(DATA / f"{name}.jsonl.gz", "rt") as lines:

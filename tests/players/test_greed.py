@@ -13,13 +13,14 @@ from gongzhu_jax.inference.constraints import constraints, holders
 from gongzhu_jax.players import greed
 from gongzhu_jax.players.greed.player import _bonus_table
 from tests import positions
+from tests.optimised import OPTIMISED
 from tests.oracle.data import load
 
 RECORDS = load("greed")
 DEALS = greed.MAX_ENUMERATED
 GROUP = 250  # records at once
 
-_totals = jax.jit(greed.totals_batch)
+_totals = jax.jit(greed.totals_batch, compiler_options=OPTIMISED)
 _log_counts = jax.jit(jax.vmap(sampling.log_count))
 
 
@@ -69,7 +70,7 @@ def test_totals_of_one_view(views, deals, totals):
 
 @pytest.fixture(scope="module")
 def act():
-    compiled = jax.jit(players.make("greed").act_batch)
+    compiled = jax.jit(players.make("greed").act_batch, compiler_options=OPTIMISED)
     return lambda keys, views: compiled((), keys, views)
 
 

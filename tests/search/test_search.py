@@ -29,6 +29,7 @@ from gongzhu_jax.search import (
 from gongzhu_jax.search.perspective import total_value
 from gongzhu_jax.search.tree import NUM_ACTIONS, grow
 from tests.game.random_games import random_states
+from tests.optimised import OPTIMISED
 from tests.oracle import features, ucb
 from tests.oracle.data import linear_value, load
 from tests.oracle.rules import Game
@@ -86,7 +87,7 @@ class Grown(NamedTuple):
     tree: Any  # mctx.Tree
 
 
-@functools.partial(jax.jit, static_argnames="config")
+@functools.partial(jax.jit, static_argnames="config", compiler_options=OPTIMISED)
 def _grow(params: Linear, states: env.GameState, budgets: jax.Array, config: SearchConfig) -> Grown:
     trees = []
 

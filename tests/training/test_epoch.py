@@ -18,6 +18,7 @@ from gongzhu_jax.search import SearchConfig
 from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingConfig
 from gongzhu_jax.training.epoch import compile_epoch, init_state, state_shapes
 from gongzhu_jax.training.learner import Learner, learn, make_optimiser, update_once
+from tests.optimised import OPTIMISED
 
 # 832 positions an epoch are 8 minibatches. The rmse is that of a whole minibatch, however split.
 CONFIG = TrainingConfig(
@@ -62,27 +63,28 @@ def one_device() -> Run:
 
 
 @pytest.fixture(scope="module")
-def eight_devices() -> Run:
-    return run(8)
+def all_devices() -> Run:
+    return run(jax.device_count())
 
 
-def test_the_number_of_devices_does_not_matter(one_device: Run, eight_devices: Run) -> None:
+def test_the_number_of_devices_does_not_matter(one_device: Run, all_devices: Run) -> None:
     """The same games and losses up to the rounding of sums."""
-    for one, eight in zip(one_device.states, eight_devices.states, strict=True):
-        np.testing.assert_array_equal(one.window.state.plays, eight.window.state.plays)
-        np.testing.assert_allclose(one.window.value, eight.window.value, rtol=1e-4, atol=1e-3)
-    for one, eight in zip(one_device.metrics, eight_devices.metrics, strict=True):
-        np.testing.assert_allclose(one.losses, eight.losses, rtol=1e-4)
-        assert one.selfplay.demanded == eight.selfplay.demanded
-        assert one.selfplay.margin == eight.selfplay.margin
+    assert jax.device_count() > 1
+    for one, every in zip(one_device.states, all_devices.states, strict=True):
+        np.testing.assert_array_equal(one.window.state.plays, every.window.state.plays)
+        np.testing.assert_allclose(one.window.value, every.window.value, rtol=1e-4, atol=1e-3)
+    for one, every in zip(one_device.metrics, all_devices.metrics, strict=True):
+        np.testing.assert_allclose(one.losses, every.losses, rtol=1e-4)
+        assert one.selfplay.demanded == every.selfplay.demanded
+        assert one.selfplay.margin == every.selfplay.margin
 
 
 def test_messages_between_devices() -> None:
     """None in a loop of self-play; in one update the sum of squared errors, whose root the gradient
     needs, and then gradients and losses as one vector. (tests/test_lowering.py has the other way,
     with one message.)"""
-    mesh = games_mesh(jax.devices()[:8])
-    compiled = hlo.parse(program(8).lower(state_shapes(CONFIG, mesh)).compile().as_text())
+    mesh = games_mesh()
+    compiled = hlo.parse(program(mesh.size).lower(state_shapes(CONFIG, mesh)).compile().as_text())
     sent = [compiled.collectives(body) for _, _, body in compiled.loops()]
     assert len(sent) > 4
     (update,) = filter(None, sent)
@@ -153,18 +155,18 @@ def test_without_averaging_the_learner_itself_plays(one_device: Run) -> None:
     assert all(jax.tree.leaves(changed))
 
 
-def test_the_same_seed_gives_the_same_run(eight_devices: Run) -> None:
-    again = run(8)
-    jax.tree.map(np.testing.assert_array_equal, again, eight_devices)
+def test_the_same_seed_gives_the_same_run(all_devices: Run) -> None:
+    again = run(jax.device_count())
+    jax.tree.map(np.testing.assert_array_equal, again, all_devices)
 
 
-def test_another_seed_gives_another_run(eight_devices: Run) -> None:
+def test_another_seed_gives_another_run(all_devices: Run) -> None:
     start: Any = init_state(replace(CONFIG, seed=1), games_mesh())
-    first = eight_devices.states[0].learner.params["params"]["stem_0"]["kernel"]
+    first = all_devices.states[0].learner.params["params"]["stem_0"]["kernel"]
     assert np.any(start.learner.params["params"]["stem_0"]["kernel"] != first)
-    after, metrics = program(8)(start)
-    assert np.any(after.window.state.holder != eight_devices.states[1].window.state.holder)
-    assert metrics.losses.total != eight_devices.metrics[0].losses.total
+    after, metrics = program(jax.device_count())(start)
+    assert np.any(after.window.state.holder != all_devices.states[1].window.state.holder)
+    assert metrics.losses.total != all_devices.metrics[0].losses.total
 
 
 def test_learning_lowers_the_loss(one_device: Run) -> None:
@@ -172,7 +174,11 @@ def test_learning_lowers_the_loss(one_device: Run) -> None:
     config = replace(CONFIG, epochs=100)
     mesh = games_mesh(jax.devices()[:1])
     state = one_device.states[2]
-    run_learner = jax.jit(functools.partial(learn, config=config, mesh=mesh), donate_argnums=0)
+    run_learner = jax.jit(
+        functools.partial(learn, config=config, mesh=mesh),
+        donate_argnums=0,
+        compiler_options=OPTIMISED,
+    )
     learner = jax.tree.map(jnp.asarray, one_device.states[0].learner)
     losses = []
     for number in range(12):
@@ -215,14 +221,15 @@ def test_one_update(one_device: Run) -> None:
 
 
 def test_games_that_do_not_divide_over_the_devices() -> None:
-    config = replace(CONFIG, selfplay=SelfPlayConfig(games=12))
-    with pytest.raises(ConfigError, match=r"12 games .* 8 devices"):
+    learner = LearnerConfig(minibatch=52)
+    config = replace(CONFIG, selfplay=SelfPlayConfig(games=13), learner=learner)
+    with pytest.raises(ConfigError, match=rf"13 games .* {jax.device_count()} devices"):
         init_state(config, games_mesh())
 
 
 def test_minibatches_that_do_not_divide_over_the_devices() -> None:
-    config = replace(CONFIG, learner=LearnerConfig(minibatch=52))
-    with pytest.raises(ConfigError, match=r"minibatches of 52 .* 8 devices"):
+    config = replace(CONFIG, learner=LearnerConfig(minibatch=13))
+    with pytest.raises(ConfigError, match=rf"minibatches of 13 .* {jax.device_count()} devices"):
         init_state(config, games_mesh())
 
 

@@ -46,34 +46,47 @@ export function drawScores(table, names, mine, points, totals) {
   ])));
 }
 
-/** The hand as buttons; `onPlay(card)` is called for any that is pressed. */
+/** The hand as buttons; `onPlay(card)` is called for any that is pressed. Cards that stay keep
+ * their buttons: one that were exchanged between press and release would not be clicked. */
 export function drawHand(model, opinion, onPlay) {
   const hand = $("hand");
   const focused = document.activeElement?.closest?.("#hand button")?.dataset.card;
   const cards = model.view ? sortHand(model.view.hand) : [];
   hand.classList.toggle("my-turn", model.turn);
-  replace(hand, ...cards.map((card) => cardButton(model, opinion, card, onPlay)));
+  const there = new Map([...hand.children].map((one) => [one.dataset.card, one]));
+  if (cards.every((card) => there.has(card))) {
+    for (const [card, one] of there) if (!cards.includes(card)) one.remove();
+  } else {
+    replace(hand, ...cards.map((card) => there.get(card) ?? cardButton(card, onPlay)));
+  }
   const buttons = [...hand.children];
+  for (const one of buttons) describeCard(one, model, opinion);
   const legal = buttons.find((one) => one.getAttribute("aria-disabled") === "false");
   const target = buttons.find((one) => one.dataset.card === focused) ?? legal ?? buttons[0];
   if (target) target.tabIndex = 0;
   if (focused && target) target.focus();
 }
 
-function cardButton(model, opinion, card, onPlay) {
-  const legal = model.turn && model.view.legal.includes(card);
-  const element = button("", () => onPlay(card), { tabIndex: -1 });
+function cardButton(card, onPlay) {
+  const element = button("", () => onPlay(card));
   element.append(picture(card));
   element.dataset.card = card;
-  element.setAttribute("aria-disabled", String(!legal));
-  const hint = model.turn && !legal ? `, ${t("notLegal")}` : "";
-  element.setAttribute("aria-label", spokenCard(card) + hint);
-  const q = opinion?.q[card];
-  if (q) {
-    element.append(make("span", { className: "q", textContent: signed(Math.round(q.mean)) }));
-    element.classList.toggle("best", opinion.card === card);
-  }
   return element;
+}
+
+/** What may change while a card is in the hand. */
+function describeCard(element, model, opinion) {
+  const { card } = element.dataset;
+  const legal = model.turn && model.view.legal.includes(card);
+  const hint = model.turn && !legal ? `, ${t("notLegal")}` : "";
+  const q = opinion?.q[card];
+  element.tabIndex = -1;
+  element.setAttribute("aria-disabled", String(!legal));
+  element.setAttribute("aria-label", spokenCard(card) + hint);
+  element.querySelector("[role=img]").setAttribute("aria-label", spokenCard(card));
+  element.querySelector(".q")?.remove();
+  if (q) element.append(make("span", { className: "q", textContent: signed(Math.round(q.mean)) }));
+  element.classList.toggle("best", Boolean(q) && opinion.card === card);
 }
 
 const STEPS = new Map([["ArrowLeft", -1], ["ArrowRight", 1], ["Home", -99], ["End", 99]]);
