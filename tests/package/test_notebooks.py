@@ -12,7 +12,7 @@ SMALL_PLAYER = '{"scenarios.draws": 9, "search.base": 0, "search.per_legal": 1}'
 SMALL = {
     "first_game": "GAMES = 10",
     "ask_why": f"OPTIONS = {SMALL_PLAYER}",
-    "train": "EPOCHS, GAMES, WIDTH, EVALUATE_DEALS = 2, 32, 8, 2",
+    "train": "EPOCHS, GAMES, WIDTH, EVALUATE_DEALS = 2, 64, 8, 2",
     "sweep": f"DEALS, BETAS, OPTIONS = 2, [0.0, 0.1], {SMALL_PLAYER}",
 }
 PICTURES = {"image/svg+xml", "image/png", "text/html"}
