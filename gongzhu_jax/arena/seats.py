@@ -1,6 +1,7 @@
 """The seats of a table and how a table is run."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,18 @@ class Seat:
             "ready": self.ready,
             "connected": self.connected,
         }
+
+
+def place_of(seats: Sequence[Seat], seat: int) -> Seat:
+    """The place of that number, which may come from outside."""
+    if not 0 <= seat < len(seats):
+        raise ArenaError("seat", f"a seat is a number from 0 to 3, not {seat}")
+    return seats[seat]
+
+
+def clients(seats: Sequence[Seat]) -> list[int]:
+    """The numbers of the seats that clients have."""
+    return [number for number, place in enumerate(seats) if place.token]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from gongzhu_jax.arena.effects import (
     Send,
     StoreGame,
 )
-from gongzhu_jax.arena.seats import Seat, TableRules
+from gongzhu_jax.arena.seats import Seat, TableRules, clients, place_of
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.arena.table_messages import (
     game_end_message,
@@ -66,7 +66,7 @@ class Table:
     def sit(self, seat: int, name: str, now: float) -> tuple[str, list[Effect]]:
         """Takes a free seat; the token that owns it from now on."""
         self._check_between_games()
-        place = self._place(seat)
+        place = place_of(self.seats, seat)
         if not place.free:
             raise ArenaError("taken", f"seat {seat} is taken")
         token = place.take(name)
@@ -76,7 +76,7 @@ class Table:
     def reconnect(self, seat: int, token: str, now: float) -> list[Effect]:
         """The owner of a seat is back: it gets everything it may know."""
         self._check_open()
-        place = self._place(seat)
+        place = place_of(self.seats, seat)
         place.check_owner(token)
         place.connected = True
         self._since = now
@@ -85,7 +85,7 @@ class Table:
 
     def disconnect(self, seat: int, now: float) -> list[Effect]:
         """The client of a seat is gone for now; its time goes on."""
-        place = self._place(seat)
+        place = place_of(self.seats, seat)
         place.connected, place.left = False, now
         return [] if self._phase is Phase.CLOSED else [self._announce()]
 
@@ -94,7 +94,7 @@ class Table:
         self._check_open()
         if self.rules.match is not None:
             raise ArenaError("forbidden", "a seat in a match cannot be given up")
-        self._place(seat).clear()
+        place_of(self.seats, seat).clear()
         self._since = now
         effects: list[Effect] = [Save(), self._announce()]
         if not any(other.token for other in self.seats):
@@ -108,7 +108,7 @@ class Table:
     def ready(self, seat: int, now: float) -> list[Effect]:
         """A client wants the next game; it begins when all do."""
         self._check_between_games()
-        self._place(seat).ready = True
+        place_of(self.seats, seat).ready = True
         self._since = now
         return self.start(now) if self._all_ready() else [self._announce()]
 
@@ -132,7 +132,7 @@ class Table:
         for place in self.seats:
             place.ready = False
         effects: list[Effect] = [Save(), self._announce()]
-        others = [seat for seat in self._clients() if seat != self.game.mover]
+        others = [seat for seat in clients(self.seats) if seat != self.game.mover]
         # Whoever wants turns only learns of the game when its turn comes.
         effects += [replace(self._view(seat, now), essential=False) for seat in others]
         return effects + self._next(now)
@@ -180,14 +180,14 @@ class Table:
             return self.clock_play(now)
         if self._phase is Phase.WAITING and now - self._since > self.rules.idle_seconds:
             return self.close("nothing happened for too long")
-        gone = [seat for seat in self._clients() if not self.seats[seat].connected]
+        gone = [seat for seat in clients(self.seats) if not self.seats[seat].connected]
         if not gone or self.rules.match is not None:
             return []  # games of matches go on by the clock
         if self._phase is Phase.WAITING:
             waits = self.rules.seat_seconds
             expired = [seat for seat in gone if now - self.seats[seat].left > waits]
             return self.leave(expired[0], now) if expired else []
-        alone = len(gone) == len(self._clients()) and self._phase is Phase.PLAYING
+        alone = len(gone) == len(clients(self.seats)) and self._phase is Phase.PLAYING
         last = max(self.seats[seat].left for seat in gone)
         if alone and now - last > self.rules.idle_seconds:
             return self.close("everybody has gone")
@@ -261,18 +261,10 @@ class Table:
             raise ArenaError("phase", "no game is being played")
         return self.game
 
-    def _place(self, seat: int) -> Seat:
-        if not 0 <= seat < NUM_SEATS:
-            raise ArenaError("seat", f"a seat is a number from 0 to 3, not {seat}")
-        return self.seats[seat]
-
-    def _clients(self) -> list[int]:
-        return [seat for seat, place in enumerate(self.seats) if place.token]
-
     def _all_ready(self) -> bool:
         full = not any(place.free for place in self.seats) and not self.preparing
-        clients = self._clients()
-        return full and bool(clients) and all(self.seats[seat].ready for seat in clients)
+        playing = clients(self.seats)
+        return full and bool(playing) and all(self.seats[seat].ready for seat in playing)
 
     def _announce(self) -> Send:
         return Send(None, {"type": "table", **self.summary()}, essential=False)

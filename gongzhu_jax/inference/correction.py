@@ -7,7 +7,7 @@ decisions, N scenarios each.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -57,16 +57,25 @@ def lend(state: env.GameState, irrelevant: jax.Array, voids: jax.Array) -> env.G
     return state.replace(holder=jnp.where(irrelevant & may_hold, mover, state.holder))
 
 
-def class_log_factor(q: jax.Array, legal: jax.Array, lent: jax.Array, card, beta) -> jax.Array:
-    """log of gamma(card) / (Y + J / 3), the factor of one slice in the integral over a class.
+class ClassSums(NamedTuple):
+    """Sums of the correction factors gamma at one slice, with the paper's letters."""
 
-    J is the sum of gamma over legal irrelevant cards, `lent`, whoever holds them, and Y over the
-    mover's other legal cards.
-    """
-    best = jnp.max(jnp.where(legal, q, -jnp.inf))
-    gamma = jnp.where(legal, jnp.exp(beta * (q - best)), 0.0)
-    denominator = jnp.sum(jnp.where(lent, gamma / 3, gamma))
-    return beta * (q[card] - best) - jnp.log(denominator)
+    log_gamma: jax.Array  # [52], of each card
+    y: jax.Array  # [] over the legal cards of the mover that are not irrelevant
+    j: jax.Array  # [] over the legal irrelevant cards, whoever holds them
+
+    @property
+    def log_denominator(self) -> jax.Array:
+        """log of Y + J / 3, by which the integral over a class divides gamma of the play."""
+        return jnp.log(self.y + self.j / 3)
+
+
+def class_sums(q: jax.Array, legal: jax.Array, lent: jax.Array, beta) -> ClassSums:
+    """The sums at a slice where the irrelevant cards `lent`, bool[52], are in the mover's hand."""
+    log_gamma = beta * (q - jnp.max(jnp.where(legal, q, -jnp.inf)))
+    gamma = jnp.where(legal, jnp.exp(log_gamma), 0.0)
+    of_others, of_lent = jnp.where(lent, 0.0, gamma), jnp.where(lent, gamma, 0.0)
+    return ClassSums(log_gamma, jnp.sum(of_others), jnp.sum(of_lent))
 
 
 def slice_log_factor(
@@ -109,22 +118,21 @@ def log_weights(
       active: bool[B, N]; the other scenarios cost nothing and keep the log weight 0.
     """
     counts = jax.vmap(counted_slices, (0, None))(views, config)
-    irrelevant = None
     if config.rule == "iec-class":
-        irrelevant = jax.vmap(irrelevant_cards, (0, None))(views, config)
+
+        def class_factor(sums, card):
+            return sums.log_gamma[card] - sums.log_denominator
+
+        return LogWeights(
+            *sum_class_slices(
+                params, views, holder, counts, class_factor, beta, network, config, active
+            )
+        )
 
     def factor(logits, before, card, decision, stage):
-        if irrelevant is None:
-            return slice_log_factor(logits, before, card, beta, config)
-        lent = irrelevant[decision] & (before.holder == env.player_to_move(before))
-        q = logits / POLICY_SHARPNESS
-        return class_log_factor(q, env.legal_mask(before), lent, card, beta)
+        return slice_log_factor(logits, before, card, beta, config)
 
-    return LogWeights(
-        *sum_slices(
-            *(params, views, holder, counts, factor, network, config, active), irrelevant=irrelevant
-        )
-    )
+    return LogWeights(*sum_slices(params, views, holder, counts, factor, network, config, active))
 
 
 def no_weights(params, views, scenarios: Scenarios, active, network, config) -> LogWeights:
@@ -147,6 +155,32 @@ def correct(
 
 
 RULES |= {"none": no_weights, "iec": correct, "iec-class": correct, "bayes": correct}
+
+
+def sum_class_slices(
+    params: Any,
+    views: PublicView,
+    holder: jax.Array,
+    counts: jax.Array,
+    factor: Callable[[ClassSums, jax.Array], jax.Array],
+    beta: jax.Array,
+    network: Network,
+    config: WeightConfig,
+    active: jax.Array | None = None,
+    shape: tuple[int, ...] = (),
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """`sum_slices` for whole classes of scenarios: `factor` is given the sums of the slice and the
+    card, and returns float32[*shape]."""
+    irrelevant = jax.vmap(irrelevant_cards, (0, None))(views, config)
+
+    def of_slice(logits, before, card, decision, stage):
+        lent = irrelevant[decision] & (before.holder == env.player_to_move(before))
+        q = logits / POLICY_SHARPNESS
+        return factor(class_sums(q, env.legal_mask(before), lent, beta), card)
+
+    return sum_slices(
+        params, views, holder, counts, of_slice, network, config, active, shape, irrelevant
+    )
 
 
 def sum_slices(
