@@ -13,7 +13,13 @@ import numpy as np
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import stats
 from gongzhu_jax.evaluation.deals import Deals
-from gongzhu_jax.evaluation.seatings import ProgressFn, Seating, SeatingOptions, SeatingResult
+from gongzhu_jax.evaluation.seatings import (
+    ProgressFn,
+    Seating,
+    SeatingOptions,
+    SeatingResult,
+    fitting_batch,
+)
 from gongzhu_jax.players.protocol import Player
 
 
@@ -87,6 +93,8 @@ def play_match(
 
     `rotations` is 2 or 4; see `Seating` for it and the other options.
     """
+    if options.get("batch") is None:
+        options["batch"] = fitting_batch(deals if isinstance(deals, int) else len(deals))
     return MatchResult(
         match_seating(player, opponent, **options).play(
             deals, keep_states=keep_states, on_progress=on_progress

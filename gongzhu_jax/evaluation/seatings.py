@@ -84,6 +84,12 @@ class SeatingResult:
         return records
 
 
+def fitting_batch(count: int, most: int | None = None) -> int:
+    """How many of `count` deals to play in one call: few get a small batch, since one that is not
+    full costs as much as a full one; a power of two below `most`, so that few are compiled."""
+    return min(most or profile().deals, 1 << max(count - 1, 0).bit_length())
+
+
 @dataclass(frozen=True)
 class Seating:
     """Four players and how they play: every deal R times, with the hands moved on in between.
