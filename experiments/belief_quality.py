@@ -36,7 +36,12 @@ from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, unseen_mask, view
 from gongzhu_jax.inference.config import ScenarioConfig, WeightConfig
 from gongzhu_jax.inference.constraints import constraints, holders, opponent_seats, opponents
-from gongzhu_jax.inference.correction import counted_slices, slice_log_factor, sum_slices
+from gongzhu_jax.inference.correction import (
+    counted_slices,
+    log_weights,
+    slice_log_factor,
+    sum_slices,
+)
 from gongzhu_jax.inference.decision import effective_sample_size, normalise
 from gongzhu_jax.inference.explanation import believed_holders
 from gongzhu_jax.inference.sampling import log_count
@@ -69,6 +74,7 @@ class BeliefSettings(PlaySettings):
     scenarios: int = field(metadata=at_least(2))
     scenarios_of_opponent_model: int = field(metadata=at_least(2))
     iec: list[float]
+    iec_class: list[float]
     bayes: list[float]
     opponent_model: str | None
     belief_powers: list[float]
@@ -80,8 +86,9 @@ LogsFn = Callable[[PublicView, jax.Array], dict[str, jax.Array]]
 
 
 def asked_weightings(settings: BeliefSettings) -> dict[str, WeightConfig]:
-    """IEC and Bayes of the settings by name."""
+    """IEC, with and without its denominators, and Bayes of the settings by name."""
     asked = [("iec", part, beta) for part in ("important", "every") for beta in settings.iec]
+    asked += [("iec-class", "important", beta) for beta in settings.iec_class]
     asked += [("bayes", "every", beta) for beta in settings.bayes]
     return {
         f"{rule} {beta:g}, {slices}": WeightConfig(rule=rule, slices=slices, beta=beta)
@@ -90,13 +97,16 @@ def asked_weightings(settings: BeliefSettings) -> dict[str, WeightConfig]:
 
 
 def weigh_all(checkpoint: str | None, weightings: Mapping[str, WeightConfig]) -> LogsFn:
-    """All weightings share what the network says of each slice."""
+    """All weightings but IEC with denominators, which lends cards to the players, share what the
+    network says of each slice."""
     config, params = load_weights(checkpoint)
     network = make_network(config)
+    alone = {name: each for name, each in weightings.items() if each.rule == "iec-class"}
+    together = {name: each for name, each in weightings.items() if name not in alone}
 
-    def logs_of(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
+    def logs_together(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
         count = jax.vmap(counted_slices, (0, None))
-        counts = [(each, count(views, each)) for each in weightings.values()]
+        counts = [(each, count(views, each)) for each in together.values()]
 
         def factor(logits, before, card, decision, stage):
             return jnp.stack(
@@ -111,9 +121,16 @@ def weigh_all(checkpoint: str | None, weightings: Mapping[str, WeightConfig]) ->
         logs, _, _ = sum_slices(
             params, views, holder, every, factor, network, WeightConfig(), shape=shape
         )
-        return {name: logs[..., i] for i, name in enumerate(weightings)}
+        return {name: logs[..., i] for i, name in enumerate(together)}
 
-    return logs_of if weightings else lambda views, holder: {}
+    def logs_of(views: PublicView, holder: jax.Array) -> dict[str, jax.Array]:
+        logs = logs_together(views, holder) if together else {}
+        for name, each in alone.items():
+            beta = jnp.float32(each.beta)
+            logs[name] = log_weights(params, views, holder, beta, network, each).log_weight
+        return logs
+
+    return logs_of
 
 
 def measure(settings: BeliefSettings, player: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -4,26 +4,32 @@
     python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
 configs/rows has the comparisons that are published: techniques, weightings, inputs, strength,
-parts, oracle_gap and openspiel. Each match is one record (docs/results.md), so what was played
-before is not played again. The result has `rows` by name, each a summary of a record with the
-commits that played it, and `differences` of two rows on the deals that both played.
+parts, anytime, oracle_gap and openspiel. Each match is one record (docs/results.md), so what was
+played before is not played again. The result has `rows` by name, each a summary of a record with
+the commits that played it, `differences` of two rows on the deals that both played, and if
+`move_time` is set, `milliseconds`: how long the first player of each row takes for a move.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
+
 from experiments.common.cli import Result, choose_devices, compose, experiment, to_settings
 from experiments.common.launchers import HERE, LauncherSettings, launch
-from experiments.common.plots import plot_points
+from experiments.common.plots import plot_over_time, plot_points
 from experiments.common.progress import progress
 from experiments.common.provenance import provenance
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
-from experiments.report.sections import TEXTS
+from experiments.report.texts import TEXTS
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import paired_difference
+from gongzhu_jax.evaluation.fingerprint import fixed_positions
 from gongzhu_jax.evaluation.match_records import MatchRecord
 from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.network.weights import load_weights
@@ -43,6 +49,7 @@ class CompareSettings(PlaySettings):
     differences: list[list[str]] = field(default_factory=list)
     deals_of: dict[str, int] = field(default_factory=dict)
     checkpoint: str | None
+    move_time: bool
     launcher: LauncherSettings = field(default_factory=LauncherSettings)
 
     def __post_init__(self) -> None:
@@ -147,7 +154,27 @@ def run(settings: CompareSettings, work: Workplace) -> Result:
     matches = {name: (players[one], players[two]) for name, (one, two) in settings.matches.items()}
     records = play_all(matches, settings, work, settings.deals_of, settings.launcher)
     differences = {f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences}
-    return {"name": settings.name, **as_rows(records), "differences": differences}
+    result = {"name": settings.name, **as_rows(records), "differences": differences}
+    if settings.move_time:
+        first = {name: players[one] for name, (one, _) in settings.matches.items()}
+        result["milliseconds"] = {name: move_milliseconds(made) for name, made in first.items()}
+    return result
+
+
+def move_milliseconds(player: Player) -> float:
+    """The median time of one decision alone, as somebody at the table waits for it, in fixed
+    positions; on this machine and under the load that it has."""
+    _, views, keys, _ = fixed_positions()
+    decisions = [
+        (jax.tree.map(lambda leaf, i=i: leaf[i], views), keys[i]) for i in range(len(keys))
+    ]
+    player.act(*decisions[0])  # compiles
+    times = []
+    for decision in decisions:
+        start = time.perf_counter()
+        player.act(*decision)
+        times.append(1000 * (time.perf_counter() - start))
+    return float(np.median(times))
 
 
 def run_other(
@@ -164,7 +191,10 @@ def run_other(
 def draw(result: Result, folder: Path) -> None:
     """Comparisons whose section has a picture get one."""
     for file, caption in TEXTS.get(result["name"], {}).get("pictures", {}).items():
-        plot_points(result["rows"], caption, folder / file)
+        if times := result.get("milliseconds"):
+            plot_over_time(result["rows"], times, caption, folder / file)
+        else:
+            plot_points(result["rows"], caption, folder / file)
 
 
 main = experiment("compare", CompareSettings, run, draw)

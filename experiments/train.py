@@ -19,12 +19,12 @@ from rich.console import Console
 
 from experiments.common.cli import DONE, command, load_settings
 from experiments.common.loggers import Logger, check_loggers, start_loggers
-from experiments.common.plots import plot_training
 from experiments.common.progress import note, progress
 from experiments.common.provenance import commit
 from experiments.common.run_summary import run_summary
 from experiments.common.settings import check_run_folder
 from experiments.common.tracking import LOG_NAME, RunLog, curve_points, read_log
+from experiments.common.training_plots import plot_training
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
 from gongzhu_jax.errors import ConfigError

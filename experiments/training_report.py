@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from experiments.common.cli import command
-from experiments.common.plots import plot_training
 from experiments.common.progress import as_lines, print_table
 from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import KeptSettings
 from experiments.common.tracking import LOG_NAME, curve_points, read_log
+from experiments.common.training_plots import plot_training
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import CheckpointError, ConfigError
 

@@ -1,6 +1,6 @@
 """Where one-ply values go wrong: predicted against what happens when play goes on honestly.
 
-    python -m experiments.value_bias deals=256 networks.critic=runs/critic
+    python -m experiments.value_bias deals=256 networks.mine=runs/critic
 
 In games of a player that searches, one of its decisions is picked at random. Each legal card is
 then played in turn (honest deviation) and the game goes on to its end between players who do not
@@ -8,9 +8,10 @@ see each other's hands. Every network says what it thinks of the true position a
 error is that minus what happened. Only the errors *between the cards of one decision* matter to a
 choice, so the mean error of the decision is taken off.
 
-The result has by opponent and network: `groups`, the mean of these errors by trick, by leading or
-following, and by kind of card, summed over blocks of games; and `choice`, the points that the card
-with the best value wins over the mean of all legal cards, by what happened.
+The result has by opponent and network, summed over blocks of games: `cards`, these errors by kind
+of card; and `parts`, for all decisions, for leading and following and for each trick: `squared`,
+the squares of the errors, and `choice`, the points that the card with the best value wins over the
+mean of all legal cards, by what happened.
 """
 
 from dataclasses import dataclass, field
@@ -109,17 +110,24 @@ def kind_of_card(card: int) -> str:
     return kinds.get(name) or f"{'high' if high else 'low'} {'SHDC'[card // 13]}"
 
 
-def groups_of(deviations: Deviations) -> dict[str, np.ndarray]:
-    """Names of groups of rows, and which rows are in them, bool[C]."""
-    trick = deviations.stage // NUM_SEATS
+def kinds_of_rows(deviations: Deviations) -> dict[str, np.ndarray]:
+    """Kinds of cards, led or played to a trick, and which rows are of them, bool[C]."""
     leads = deviations.stage % NUM_SEATS == 0
     kinds = np.array([kind_of_card(card) for card in deviations.card])
     return {
-        **{f"trick {number + 1}": trick == number for number in range(STAGES // NUM_SEATS)},
-        "leading": leads,
-        "following": ~leads,
         **{f"lead {kind}": leads & (kinds == kind) for kind in sorted(set(kinds[leads]))},
         **{f"play {kind}": ~leads & (kinds == kind) for kind in sorted(set(kinds[~leads]))},
+    }
+
+
+def parts_of_game(deviations: Deviations) -> dict[str, np.ndarray]:
+    """Parts of the game, and which rows are in them, bool[C]."""
+    trick, place = np.divmod(deviations.stage, NUM_SEATS)
+    return {
+        "all decisions": trick >= 0,
+        "leading": place == 0,
+        "following": place > 0,
+        **{f"trick {number + 1}": trick == number for number in np.unique(trick)},
     }
 
 
@@ -135,7 +143,8 @@ def measure(deviations: Deviations, predicted: np.ndarray) -> dict[str, Any]:
     error = centred(predicted - deviations.outcome, decision)
     won = centred(deviations.outcome.astype(np.float64), decision)
     order = np.lexsort((-predicted, decision))
-    best = order[np.unique(decision[order], return_index=True)[1]]
+    best = np.zeros(len(decision), bool)
+    best[order[np.unique(decision[order], return_index=True)[1]]] = True
     block = decision * BLOCKS // (decision.max() + 1)
 
     def sums(values: np.ndarray, rows: np.ndarray) -> dict[str, list[float]]:
@@ -143,9 +152,11 @@ def measure(deviations: Deviations, predicted: np.ndarray) -> dict[str, Any]:
         return {"sum": total.tolist(), "count": np.bincount(block[rows], minlength=BLOCKS).tolist()}
 
     return {
-        "groups": {name: sums(error, rows) for name, rows in groups_of(deviations).items()},
-        "squared": sums(np.square(error), np.arange(len(error))),
-        "choice": sums(won, best),
+        "cards": {name: sums(error, rows) for name, rows in kinds_of_rows(deviations).items()},
+        "parts": {
+            name: {"squared": sums(np.square(error), rows), "choice": sums(won, rows & best)}
+            for name, rows in parts_of_game(deviations).items()
+        },
     }
 
 

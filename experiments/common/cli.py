@@ -16,6 +16,7 @@ import math
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_type_hints
@@ -141,7 +142,14 @@ def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -
 
 
 def compose(name: str, arguments: Sequence[str]) -> DictConfig:
-    with hydra.initialize_config_dir(str(CONFIGS), version_base="1.3"):
+    return deepcopy(_composed(str(CONFIGS), name, tuple(arguments)))
+
+
+@functools.cache
+def _composed(folder: str, name: str, arguments: tuple[str, ...]) -> DictConfig:
+    """Hydra takes a tenth of a second, and the steps of `reproduce` and the trainings of an
+    experiment ask for the same again and again."""
+    with hydra.initialize_config_dir(folder, version_base="1.3"):
         return hydra.compose(name, overrides=list(arguments))
 
 

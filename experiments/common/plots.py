@@ -11,14 +11,11 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.paper.published import curve, paper_numbers
 from experiments.report.belief import FAMILIES, best_of, calibration_error, gain
 from experiments.report.figures import FigureTable
 from experiments.report.value_bias import mean_of_blocks
 from gongzhu_jax.game.cards import RANK_NAMES, SUIT_NAMES
 
-PAPER_GAMES = 266_240
-"""Games of the paper's best run."""
 SUIT_TITLES = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
 Rows = Sequence[Mapping[str, Any]]
 
@@ -33,107 +30,11 @@ def drawing(path: Path, rows: int = 1, columns: int = 1, **options: Any) -> Gene
     plt.close(figure)
 
 
-def _bars(axes: Any, points: Iterable[tuple[Any, Any, Any]], label: str, **style: Any) -> None:
+def bars(axes: Any, points: Iterable[tuple[Any, Any, Any]], label: str, **style: Any) -> None:
     """Points (x, value, error) with error bars, if there are any."""
     if known := [point for point in points if point[1] is not None]:
         x, values, errors = zip(*known, strict=True)
         axes.errorbar(x, values, [error or 0.0 for error in errors], label=label, **style)
-
-
-def _level(axes: Any, name: str, level: float) -> None:
-    axes.axhline(level, color="0.8", linewidth=1)
-    axes.annotate(name, (0.01, level), xycoords=("axes fraction", "data"), fontsize=8, va="bottom")
-
-
-def _curves(axes: Any, points: Rows, x: str, first: float, ours: str, theirs: str) -> None:
-    """The raw network while it trained, and the original's; the axis of `x` is logarithmic, so
-    that it begins at `first`."""
-    logs = [(max(row[x], first), row["wpg"], row["stderr"]) for row in curve()]
-    _bars(axes, logs, theirs, fmt="s-", markersize=3, color="0.65")
-    mine = [(row[x], row["wpg"], row["wpg_stderr"]) for row in points]
-    _bars(axes, mine, ours, fmt="o-", markersize=3)
-    _level(axes, "Mr. Greed", 0.0)
-    axes.set(xscale="log", xlabel=x)
-
-
-def plot_training(points: Rows, rows: Rows, path: Path) -> None:
-    """WPG by games and by hours (`points`) beside the original's run, and losses (`rows`)."""
-    with drawing(path, 1, 3, figsize=(15, 4.5)) as (by_games, by_hours, losses):
-        for axes, x, first in ((by_games, "games", 1000.0), (by_hours, "hours", 0.01)):
-            _curves(axes, points, x, first, "ours", "original's logs (one GPU)")
-            for name in ("Mr. If", "Mr. Random"):
-                _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
-            _seeds_band(axes, rows, x)
-            axes.set_ylabel("raw network, points over Mr. Greed")
-            axes.legend(loc="lower right")
-        games = [row["games"] / 1000 for row in rows]
-        right = losses.twinx()
-        for axes, name, what, color in (
-            (losses, "policy_loss", "policy loss, KL", "C0"),
-            (right, "value_loss", "value loss, points", "C1"),
-        ):
-            axes.plot(games, [row[name] for row in rows], color=color, linewidth=0.6)
-            axes.set_ylabel(what, color=color)
-        losses.set(xlabel="thousand games of the last run")
-
-
-def _seeds_band(axes: Any, rows: Rows, x: str) -> None:
-    """From the worst to the best of several runs that differ in their seeds."""
-    of_seeds = [[row[name] for name in row if name.startswith("wpg_seed_")] for row in rows]
-    measured = [(row, values) for row, values in zip(rows, of_seeds, strict=True) if values]
-    if measured:
-        places = [row["seconds"] / 3600 if x == "hours" else row[x] for row, _ in measured]
-        low, high = ([bound(values) for _, values in measured] for bound in (min, max))
-        axes.fill_between(places, low, high, color="C0", alpha=0.2, label="all seeds")
-
-
-def plot_curve(result: Mapping[str, Any], folder: Path) -> None:
-    """The paper's figure: raw network and full player by games, and the classical players."""
-    (full,) = paper_numbers("training_curve", "full player")
-    matches = result["rows"]
-    with drawing(folder / "training_curve_full.png", figsize=(9, 5.5)) as axes:
-        first = min([point["games"] for point in result["curve"]] + [1000])
-        labels = ("ours: raw network while training", "original's logs: raw network")
-        _curves(axes, result["curve"], "games", first, *labels)
-        paper = [(PAPER_GAMES, full.value, full.error)]
-        _bars(axes, paper, "paper: full player", fmt="D", color="0.5", capsize=3)
-        for kind, marker, color in (("raw network", "^", "C0"), ("full player", "D", "C3")):
-            trained = [
-                (games, matches[name]["mean"], matches[name]["standard_error"])
-                for name, games in result["trained"].items()
-                if name.startswith(kind) and games
-            ]
-            _bars(axes, trained, f"ours: {kind}", fmt=marker, color=color, capsize=3)
-        for name in ("Mr. Random", "Mr. If"):
-            _level(axes, name, matches[name]["mean"])
-        axes.set(xlabel="games of self-play", ylabel="points over Mr. Greed (WPG)")
-        axes.legend(loc="lower right")
-
-
-def plot_learning(result: Mapping[str, Any], folder: Path) -> None:
-    """Raw networks by games, a line for each run with the range of its seeds, beside the original's
-    run."""
-    rows = result["rows"]
-    with drawing(folder / f"{result['name']}.png", figsize=(9, 5.5)) as axes:
-        last = max(int(games) for run in result["runs"].values() for games in run["points"])
-        logs = [(row["games"], row["wpg"], row["stderr"]) for row in curve()]
-        early = [row for row in logs if 0 < row[0] <= 1.2 * last]
-        _bars(axes, early, "original's logs", fmt="s-", markersize=3, color="0.65")
-        for number, (name, run) in enumerate(result["runs"].items()):
-            places = [int(games) for games in run["points"]]
-            means = [[rows[row]["mean"] for row in of] for of in run["points"].values()]
-            line = axes.plot(places, np.mean(means, axis=1), "o-", markersize=3, label=name)
-            if np.shape(means)[1] > 1:
-                low, high = np.min(means, axis=1), np.max(means, axis=1)
-                axes.fill_between(places, low, high, color=line[0].get_color(), alpha=0.15)
-            else:
-                errors = [rows[of[0]]["standard_error"] or 0.0 for of in run["points"].values()]
-                spread = {"fmt": "none", "ecolor": f"C{number}", "capsize": 2}
-                axes.errorbar(places, np.mean(means, axis=1), errors, **spread)
-        for name in ("Mr. If", "Mr. Random"):
-            _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
-        axes.set(xlabel="games of self-play", ylabel="raw network, points over Mr. Greed")
-        axes.legend(loc="lower right", fontsize=8)
 
 
 def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: Path) -> None:
@@ -145,6 +46,21 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: Path) -
         axes.invert_yaxis()
         axes.axvline(0, color="0.8", linewidth=1)
         axes.set(xlabel="points (± one standard error)", title=title)
+
+
+def plot_over_time(
+    rows: Mapping[str, Mapping[str, Any]], times: Mapping[str, float], title: str, path: Path
+) -> None:
+    """Points of several matches, with standard errors, by milliseconds of a move."""
+    with drawing(path, figsize=(7, 4.5)) as axes:
+        points = [(times[name], row["mean"], row["standard_error"]) for name, row in rows.items()]
+        bars(axes, points, "", marker="o", markersize=4, capsize=2)
+        for name, row in rows.items():
+            axes.annotate(
+                name, (times[name], row["mean"]), (4, -12), textcoords="offset points", fontsize=8
+            )
+        axes.set(xscale="log", xlabel="milliseconds of a move, one at a time", title=title)
+        axes.set_ylabel("points (± one standard error)")
 
 
 def plot_analysis(analysis: Mapping[str, Any], path: Path) -> None:
@@ -183,7 +99,7 @@ def plot_lines(rows: Rows, keys: Sequence[str], title: str, path: Path) -> None:
                 (ticks.index(row[first]) + 0.04 * number, row["mean"], row["standard_error"])
                 for row in line
             ]
-            _bars(axes, points, label, marker="o", markersize=3, capsize=2)
+            bars(axes, points, label, marker="o", markersize=3, capsize=2)
         axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
         axes.set(xlabel=first, ylabel="points (± one standard error)", title=title)
         sizes = [row.get("effective_sample_size") for row in rows]
@@ -222,7 +138,7 @@ def plot_by_card(tables: Mapping[str, FigureTable], label: str, path: Path) -> N
                 rows = {rank: lines[suit + rank] for rank in RANK_NAMES}
                 known = [(rank, row.figure) for rank, row in rows.items() if row.figure]
                 ours = [(rank, figure.value, figure.error) for rank, figure in known]
-                _bars(axes, ours, f"{name} (± one s.e.)", fmt="o-", markersize=4, capsize=2)
+                bars(axes, ours, f"{name} (± one s.e.)", fmt="o-", markersize=4, capsize=2)
             paper = [row.paper[0].value for row in rows.values()]
             axes.plot(RANK_NAMES, paper, "s-", color="0.6", label="read off the paper's figure")
             axes.set_title(SUIT_TITLES[suit])
@@ -241,11 +157,12 @@ def plot_belief(result: Mapping[str, Any], folder: Path) -> None:
                 best = {stage: best_of(by, family) for stage, by in stages.items()}
                 gains = {stage: gain(stages[stage], name) for stage, name in best.items() if name}
                 points = [(stage, figure.value, figure.error) for stage, figure in gains.items()]
-                _bars(place, points, label, marker="o", markersize=3)
+                bars(place, points, label, marker="o", markersize=3)
             place.tick_params(axis="x", rotation=30)
             place.axhline(0, color="0.8", linewidth=1)
             place.set(title=f"games of {player}", ylabel="nats per unseen card over uniform")
-        places[0].legend(fontsize=7)
+        places[0].set_ylim(top=1.6 * places[0].get_ylim()[1])  # room for the legend
+        places[0].legend(fontsize=7, loc="upper left")
         last.plot([0, 1], [0, 1], color="0.8", linewidth=1)
         for player, by_name in result["calibration"].items():
             for name, bins in by_name.items():
@@ -268,10 +185,10 @@ def plot_value_bias(result: Mapping[str, Any], folder: Path) -> None:
                 line, ("lead ", "play "), ("leading", "following"), strict=True
             ):
                 for shift, (label, of) in enumerate(measured["networks"].items()):
-                    names = [name for name in of["groups"] if name.startswith(prefix)]
-                    means = [mean_of_blocks(of["groups"][name]) for name in names]
+                    names = [name for name in of["cards"] if name.startswith(prefix)]
+                    means = [mean_of_blocks(of["cards"][name]) for name in names]
                     points = [(i + 0.15 * shift, f.value, f.error) for i, f in enumerate(means)]
-                    _bars(place, points, label, fmt="o")
+                    bars(place, points, label, fmt="o")
                     place.set_xticks(range(len(names)), [n.removeprefix(prefix) for n in names])
                 place.tick_params(axis="x", rotation=30)
                 place.axhline(0, color="0.8", linewidth=1)

@@ -6,10 +6,10 @@ from collections.abc import Sized
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from gongzhu_jax.device_profile import check_sizes, profile
+from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.deal_sets import SETS, ChosenDeals, check_set, choose_deals
-from gongzhu_jax.evaluation.seatings import SeatingOptions
+from gongzhu_jax.evaluation.seatings import SeatingOptions, fitting_batch
 
 
 def at_least(least: float) -> dict[str, float]:
@@ -60,10 +60,8 @@ class PlaySettings(KeptSettings):
         return choose_deals(self.set, self.deals if count is None else count, self.seed)
 
     def seating_options(self, count: int | None = None) -> SeatingOptions:
-        """How to play `count` deals; few deals get a small batch, as a batch that is not full costs
-        as much as a full one."""
-        wanted = self.deals if count is None else count
-        batch = min(self.batch or profile().deals, 1 << max(wanted - 1, 0).bit_length())
+        """How to play `count` deals."""
+        batch = fitting_batch(self.deals if count is None else count, self.batch)
         return {"seed": self.seed, "rotations": self.rotations, "batch": batch, "chunk": self.chunk}
 
 

@@ -38,7 +38,7 @@ from experiments.common.positions import (
 )
 from experiments.common.results import Workplace
 from experiments.common.settings import at_least
-from experiments.report.sections import card_statistics
+from experiments.report.cards import card_statistics
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
 from gongzhu_jax.inference.correction import LOWEST_RANK

@@ -7,9 +7,10 @@ suit. It is measured in positions of games of `player` against itself in which t
 cannot follow suit, holds the card and a lower one of that suit, and does not see the suit's key
 card (SQ, DJ, C10: not played, not in the own hand). Neither discard can then take the trick, so the
 value is Q(discarding the lowest) - Q(discarding the card), Q by one visit with the value network,
-all hands known. Negative: a burden, better to be rid of it, as in the paper.
+all hands known. Negative: a burden, better to be rid of it, as in the paper. Late in the game the
+holder of a key card can no longer keep it back, so the last tricks are also measured alone.
 
-The result has `blocks`: sums over blocks of games by card, [blocks][9].
+The result has `blocks`: sums over blocks of games by card, [blocks][9], and those of late tricks.
 """
 
 from typing import Any
@@ -24,13 +25,15 @@ from experiments.common.positions import MeasureFn, PositionSettings, measure_ga
 from experiments.common.results import Workplace
 from experiments.paper.published import paper_rows
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, SUIT, card_id, card_ids
+from gongzhu_jax.game.cards import NO_CARD, NUM_RANKS, NUM_SEATS, SUIT, card_id, card_ids
 from gongzhu_jax.network.policy_value import Network
 
 CARDS = tuple(paper_rows("card_values"))
 KEY_CARDS = {"S": "SQ", "D": "DJ", "C": "C10"}
 _CARDS = np.array(card_ids(CARDS))
 _KEYS = np.array([card_id(KEY_CARDS[name[0]]) for name in CARDS])
+LATE = 7
+"""Tricks from this one on, counted from 0, are late."""
 
 
 def comparable(state: env.GameState) -> tuple[jax.Array, jax.Array]:
@@ -56,7 +59,13 @@ def make_measure(network: Network) -> MeasureFn:
         q = visit_once(network, params, key, states)
         measured, lowest = jax.vmap(comparable)(states)
         value = jnp.take_along_axis(q, lowest, axis=1) - q[:, _CARDS]
-        return {"count": measured.astype(jnp.float32), "value": jnp.where(measured, value, 0.0)}
+        late = measured & (states.stage >= LATE * NUM_SEATS)[:, None]
+        return {
+            "count": measured.astype(jnp.float32),
+            "value": jnp.where(measured, value, 0.0),
+            "late_count": late.astype(jnp.float32),
+            "late_value": jnp.where(late, value, 0.0),
+        }
 
     return measure
 

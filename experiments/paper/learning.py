@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.common.cli import Result, experiment, flat, load_settings
-from experiments.common.plots import plot_learning
 from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings, at_least
+from experiments.common.training_plots import plot_learning
 from experiments.compare import as_rows, play_all
 from experiments.train import TrainSettings
 from gongzhu_jax import players, runtime

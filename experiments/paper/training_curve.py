@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.common.cli import Result, experiment
-from experiments.common.plots import plot_curve
 from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import PlaySettings
+from experiments.common.training_plots import plot_curve
 from experiments.compare import as_rows, play_all
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import Checkpoints

@@ -8,19 +8,24 @@ import numpy as np
 from experiments.common.blocks import figures, mean_of
 from experiments.report.figures import Figure, FigureTable, Line
 
+PAPER = "iec 0.015, important"
+"""IEC as the paper has it."""
 FAMILIES = {
+    PAPER: "IEC of the paper, beta 0.015 on important plays",
     "iec": "best IEC",
+    "iec-class": "best IEC with its denominators",
     "bayes": "best Bayes",
     "belief": "belief",
     "belief-bayes": "belief times best Bayes",
     "opponent-model": "opponent model",
     "belief-opponent-model": "belief and opponent model",
 }
-"""How the name of a weighting begins, and what the best of those is called."""
+"""How the name of a weighting begins, or a whole name, and what the best of those is called."""
 USUAL = ("belief", "opponent-model")
 """Of these the weighting without further settings is shown, not the best by hindsight."""
 RIVALS = ("iec", "bayes")
 """What is learned is compared with these: the best of each, by the very games measured."""
+LEARNED = ("belief", "belief-bayes", "opponent-model", "belief-opponent-model")
 Weightings = Mapping[str, Mapping[str, Any]]
 
 
@@ -29,8 +34,8 @@ def best_of(weightings: Weightings, *families: str) -> str | None:
     mine = [
         name
         for name in weightings
-        if (family := name.replace(",", " ").split()[0]) in families
-        and (family not in USUAL or name == family)
+        if name in families
+        or ((family := name.replace(",", " ").split()[0]) in families and family not in USUAL)
     ]
     return max(mine, key=lambda name: sum(weightings[name]["deal"]), default=None)
 
@@ -51,9 +56,9 @@ def tables(result: Mapping[str, Any]) -> list[FigureTable]:
                 if (name := best_of(weightings, family)) is None:
                     continue
                 cells = {"effective share": f"{weightings[name]['share']:.2f}"}
-                if family in RIVALS or family == "belief-bayes":
+                if family in (*RIVALS, "iec-class", "belief-bayes"):
                     cells["setting"] = name.partition(" ")[2]
-                if family not in RIVALS and (rival := best_of(weightings, *RIVALS)):
+                if family in LEARNED and (rival := best_of(weightings, *RIVALS)):
                     cells["over the better of IEC and Bayes"] = gain(weightings, name, rival).text
                 lines.append(Line(stage, gain(weightings, name), cells=cells))
             if lines:

@@ -18,7 +18,8 @@ from experiments.paper.published import paper_numbers
 from experiments.report import claims
 from experiments.report.compiled import table_row
 from experiments.report.figures import markdown
-from experiments.report.sections import MEASURED, TEXTS, section_of, to_be_played
+from experiments.report.sections import MEASURED, section_of, to_be_played
+from experiments.report.texts import TEXTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.evaluation.deal_sets import SETS
 from gongzhu_jax.evaluation.match_records import read_record

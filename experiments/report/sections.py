@@ -2,39 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from omegaconf import OmegaConf
 
-from experiments.common.blocks import deviation_of, figures, mean_of, with_errors
-from experiments.paper import published
-from experiments.paper.published import PaperNumber, known_reason, paper_numbers, paper_rows
-from experiments.report import belief, value_bias
-from experiments.report.figures import Figure, FigureTable, Line, Section, disagreements
+from experiments.common.blocks import deviation_of, figures, mean_of
+from experiments.paper.published import paper_numbers, paper_rows
+from experiments.report import belief, cards, value_bias
+from experiments.report.figures import Figure, FigureTable, Line, Section
+from experiments.report.texts import TEXTS, Result, section
 from gongzhu_jax.evaluation.stats import estimate
-from gongzhu_jax.game.cards import CARD_NAMES
-
-Result = Mapping[str, Any]
-TEXTS: dict[str, dict[str, Any]] = OmegaConf.to_container(  # ty: ignore[invalid-assignment]
-    OmegaConf.load(Path(__file__).with_name("texts.yaml"))
-)
-
-
-def section(
-    name: str,
-    tables: Sequence[FigureTable] = (),
-    compared: Sequence[Line] = (),
-    remarks: Sequence[str] = (),
-) -> Section:
-    """The section of that name, which also says where the lines `compared` differ from the paper,
-    and why if that is known."""
-    text = TEXTS.get(name, {"title": name.replace("_", " "), "words": ""})
-    if different := disagreements(compared):
-        said = f"More than three standard errors from the paper: {'; '.join(different)}."
-        remarks = [*remarks, said, *filter(None, [known_reason(name)])]
-    return Section(text["title"], text["words"], tables, text.get("pictures", {}), remarks)
 
 
 def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]) -> Line:
@@ -59,7 +35,11 @@ def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]
 
 def matches(name: str, result: Result) -> Section:
     """A comparison; `name` finds its title and the paper's numbers."""
-    lines = [match_line(name, row, of, {}) for row, of in result["rows"].items()]
+    times = result.get("milliseconds", {})
+    lines = [
+        match_line(name, row, of, {"ms of a move": f"{times[row]:.0f}"} if row in times else {})
+        for row, of in result["rows"].items()
+    ]
     if result.get("epsilon") is not None:
         epsilon = Figure(result["epsilon"], result["epsilon_sd"], 3)
         lines.append(Line("epsilon", epsilon, paper_numbers(name, "epsilon")))
@@ -77,16 +57,17 @@ def matches(name: str, result: Result) -> Section:
 
 def learning(name: str, result: Result) -> Section:
     """Training runs: each at its end, the mean over seeds with the error over them, what it is over
-    the first run with the same seeds and deals, and every match that was played."""
-    rows, lines, first = result["rows"], [], None
+    the first run after as many games, with the same seeds and deals, and every match that was
+    played."""
+    rows, lines, first = result["rows"], [], {}
     for run, about in result["runs"].items():
         means = {
-            int(games): [rows[label]["mean"] for label in labels]
+            int(games): np.array([rows[label]["mean"] for label in labels])
             for games, labels in about["points"].items()
         }
         *before, games = means
-        ends = np.array(means[games])
-        first = ends if first is None else first
+        ends = means[games]
+        first = first or means
         cells = {
             "games": f"{games:,}",
             "parameters": f"{about['parameters']:,}",
@@ -94,9 +75,11 @@ def learning(name: str, result: Result) -> Section:
             "on the way": ", ".join(f"{n:,}: {np.mean(means[n]):.0f}" for n in before),
         }
         if len(ends) > 1:
-            mean, change = estimate(ends).summary(), estimate(ends - first).summary()
-            figure = Figure(mean["mean"], mean["standard_error"])
-            over = {"over the first": Figure(change["mean"], change["standard_error"])}
+            mean = estimate(ends).summary()
+            figure, over = Figure(mean["mean"], mean["standard_error"]), {}
+            if games in first:
+                change = estimate(ends - first[games]).summary()
+                over["over the first"] = Figure(change["mean"], change["standard_error"])
         else:
             (end,) = (rows[label] for label in list(about["points"].values())[-1])
             figure = Figure(end["mean"], end["standard_error"], 1, end["match"], end["deals"])
@@ -108,88 +91,6 @@ def learning(name: str, result: Result) -> Section:
         FigureTable("match", every, "Every match that was played", fold=True),
     ]
     return section(name, tables, lines)
-
-
-def card_statistics(result: Result) -> Section:
-    statistics = {
-        "Mean correction factor": (mean_of("factor"), "correction_factor", 3),
-        "Mean correction factor, original's definition": (
-            mean_of("original_factor", "sliced"),
-            "correction_factor",
-            3,
-        ),
-        "Spread of values, points": (deviation_of("value", "square"), "spread", 1),
-        "Spread by the policy, points": (deviation_of("policy", "policy_square"), "spread", 1),
-        "Spread of the policy's output, original's definition, points": (
-            deviation_of("output", "output_square"),
-            "spread",
-            1,
-        ),
-    }
-    tables, remarks = [], []
-    for caption, (statistic, paper, digits) in statistics.items():
-        theirs = published.by_card(paper)
-        ours = figures(statistic, result["blocks"], digits)
-        lines = [
-            Line(name, figure, (PaperNumber(float(number), "figure"),))
-            for name, figure, number in zip(CARD_NAMES, ours, theirs, strict=True)
-        ]
-        tables.append(FigureTable("card", lines, caption, fold=True))
-        value = np.array([figure.value for figure in ours], float)
-        known = np.isfinite(value)
-        if known.sum() > 2 and value[known].std() > 0:
-            correlation = np.corrcoef(value[known], theirs[known])[0, 1]
-            remarks.append(f"{caption}: ours and the paper's correlate with {correlation:.2f}.")
-    remarks += [f"{result['games']} games.", known_reason("card_statistics")]
-    return section("card_statistics", tables, remarks=remarks)
-
-
-def card_values(result: Result) -> Section:
-    lines = []
-    counts = np.sum(result["blocks"]["count"], axis=0)
-    values = figures(mean_of("value"), result["blocks"])
-    for name, figure, count in zip(result["cards"], values, counts, strict=True):
-        paper = paper_numbers("card_values", name)
-        cells = {"Mr. Greed": str(paper[0].greed), "positions": f"{count:.0f}"}
-        lines.append(Line(name, figure, paper, cells))
-    return section("card_values", [FigureTable("card", lines)], lines)
-
-
-def irrelevant_cards(result: Result) -> Section:
-    tables = []
-    for irrelevant, groups in published.irrelevant_examples().items():
-        lines = []
-        measured = zip(groups, result["examples"][irrelevant], strict=True)
-        for number, (group, blocks) in enumerate(measured, start=1):
-            for card, factors in group.items():
-                change, _ = with_errors(mean_of("square_of_change"), blocks[card])
-                for kind, theirs in zip(("without", "with"), factors, strict=True):
-                    if theirs is None:
-                        continue  # the irrelevant card itself is not there without it
-                    label = f"group {number}: {card} {kind} {irrelevant}"
-                    moved = kind == "with" and card != irrelevant
-                    cells = {"rms change": f"{np.sqrt(change):.4f}" if moved else ""}
-                    (figure,) = figures(mean_of(kind), blocks[card], 4)
-                    lines.append(Line(label, figure, (PaperNumber(theirs, "text"),), cells))
-        tables.append(FigureTable("factor of", lines, f"Without and with {irrelevant}"))
-    moved, staying = (figures(mean_of(name), result["blocks"], 4) for name in ("moved", "staying"))
-    values = np.array([[each.value for each in of] for of in (moved, staying)], float)
-    larger = values.max(axis=0)  # nan where there is nothing to tell
-    counts = np.sum(result["blocks"]["count"], axis=0)
-    lines = [
-        Line(
-            CARD_NAMES[card],
-            moved[card],
-            cells={
-                "its change when others move": staying[card].text,
-                "positions": f"{counts[card]:.0f}",
-            },
-        )
-        for card in np.argsort(larger)[:10]
-        if np.isfinite(larger[card])
-    ]
-    caption = "The most irrelevant cards (ours: change of others when it moves)"
-    return section("irrelevant_cards", [*tables, FigureTable("card", lines, caption)])
 
 
 def worked_examples(result: Result) -> Section:
@@ -293,9 +194,10 @@ def to_be_played(name: str) -> Section:
 
 
 MEASURED: Mapping[str, Callable[[Result], Section]] = {
-    "card_statistics": card_statistics,
-    "card_values": card_values,
-    "irrelevant_cards": irrelevant_cards,
+    "card_statistics": cards.card_statistics,
+    "card_values": cards.card_values,
+    "denominators": cards.denominators,
+    "irrelevant_cards": cards.irrelevant_cards,
     "worked_examples": worked_examples,
     "classical": classical,
     "input_figures": lambda result: section("input_figures"),

@@ -15,22 +15,29 @@ def mean_of_blocks(sums: Mapping[str, list[float]]) -> Figure:
 
 
 def tables(result: Mapping[str, Any]) -> list[FigureTable]:
-    """For each opponent the networks' choices, and their errors by group of cards."""
+    """For each opponent what the networks' choices win and how large their errors are by part of
+    the game, and the errors by kind of card."""
     tables = []
     for opponent, measured in result["opponents"].items():
         networks = measured["networks"]
-        choices = []
-        for label, of in networks.items():
-            squared = mean_of_blocks(of["squared"]).value
-            root = "-" if squared is None else f"{np.sqrt(squared):.1f}"
-            cells = {"root mean square error between cards": root}
-            choices.append(Line(label, mean_of_blocks(of["choice"]), cells=cells))
-        title = f"Against {opponent}, {measured['decisions']} decisions"
-        tables.append(FigureTable("points that its best card wins over the mean", choices, title))
-        groups = list(dict.fromkeys(group for of in networks.values() for group in of["groups"]))
+        first = next(iter(networks.values()))
+        parts = []
+        for part in first["parts"]:
+            cells = {}
+            for label, of in networks.items():
+                squared = mean_of_blocks(of["parts"][part]["squared"]).value
+                cells[f"{label}: wins"] = mean_of_blocks(of["parts"][part]["choice"]).text
+                cells[f"{label}: error"] = "-" if squared is None else f"{np.sqrt(squared):.0f}"
+            parts.append(Line(part, cells=cells))
+        title = (
+            f"Against {opponent}, {measured['decisions']} decisions: points that its best card "
+            "wins over the mean card, and root mean square error between cards"
+        )
+        tables.append(FigureTable("part of the game", parts, title))
         errors = []
-        for group in groups:
-            by_network = {k: mean_of_blocks(of["groups"][group]).text for k, of in networks.items()}
-            errors.append(Line(group, cells=by_network))
-        tables.append(FigureTable("error between cards", errors, f"Against {opponent}", fold=True))
+        for kind in first["cards"]:
+            means = {label: mean_of_blocks(of["cards"][kind]) for label, of in networks.items()}
+            errors.append(Line(kind, figures=means))
+        title = f"Against {opponent}: mean error between cards"
+        tables.append(FigureTable("card", errors, title, fold=True))
     return tables

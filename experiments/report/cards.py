@@ -1,0 +1,124 @@
+"""Sections on what the network says of single cards."""
+
+import numpy as np
+
+from experiments.common.blocks import Statistic, deviation_of, figures, mean_of, with_errors
+from experiments.paper import published
+from experiments.paper.published import PaperNumber, known_reason, paper_numbers
+from experiments.report.figures import FigureTable, Line, Section
+from experiments.report.texts import Result, section
+from gongzhu_jax.game.cards import CARD_NAMES
+
+
+def card_statistics(result: Result) -> Section:
+    statistics = {
+        "Mean correction factor": (mean_of("factor"), "correction_factor", 3),
+        "Mean correction factor, original's definition": (
+            mean_of("original_factor", "sliced"),
+            "correction_factor",
+            3,
+        ),
+        "Spread of values, points": (deviation_of("value", "square"), "spread", 1),
+        "Spread by the policy, points": (deviation_of("policy", "policy_square"), "spread", 1),
+        "Spread of the policy's output, original's definition, points": (
+            deviation_of("output", "output_square"),
+            "spread",
+            1,
+        ),
+    }
+    tables, remarks = [], []
+    for caption, (statistic, paper, digits) in statistics.items():
+        theirs = published.by_card(paper)
+        ours = figures(statistic, result["blocks"], digits)
+        lines = [
+            Line(name, figure, (PaperNumber(float(number), "figure"),))
+            for name, figure, number in zip(CARD_NAMES, ours, theirs, strict=True)
+        ]
+        tables.append(FigureTable("card", lines, caption, fold=True))
+        value = np.array([figure.value for figure in ours], float)
+        known = np.isfinite(value)
+        if known.sum() > 2 and value[known].std() > 0:
+            correlation = np.corrcoef(value[known], theirs[known])[0, 1]
+            remarks.append(f"{caption}: ours and the paper's correlate with {correlation:.2f}.")
+    remarks += [f"{result['games']} games.", known_reason("card_statistics")]
+    return section("card_statistics", tables, remarks=remarks)
+
+
+def denominators(result: Result) -> Section:
+    """Sizes of Y and J, and how much the products differ among the scenarios of a decision."""
+
+    def deviation(name: str) -> Statistic:
+        return lambda of: np.sqrt(of[f"variance_of_{name}"] / of["decisions"])
+
+    kept, dropped = deviation("gamma"), deviation("denominators")
+    sizes: dict[str, Statistic] = {
+        "mean Y": mean_of("y", "slices"),
+        "mean J": mean_of("j", "slices"),
+        "share of plays with Y above 1": mean_of("y_above_1", "slices"),
+        "share of plays with J above 1": mean_of("j_above_1", "slices"),
+    }
+    spreads: dict[str, Statistic] = {
+        "correction factors, which are kept": kept,
+        "denominators, which are dropped": dropped,
+        "both together": deviation("both"),
+        "ratio, dropped over kept": lambda of: dropped(of) / kept(of),
+    }
+    tables = [
+        FigureTable(head, [Line(n, figures(of, result["blocks"], 3)[0]) for n, of in lines.items()])
+        for head, lines in (("sums", sizes), ("sd of the log of the product of", spreads))
+    ]
+    return section("denominators", tables, remarks=[f"{result['games']} games."])
+
+
+def card_values(result: Result) -> Section:
+    lines = []
+    blocks = result["blocks"]
+    counts = np.sum(blocks["count"], axis=0)
+    values = figures(mean_of("value"), blocks)
+    late = figures(mean_of("late_value", "late_count"), blocks)
+    early = figures(
+        lambda of: (of["value"] - of["late_value"]) / (of["count"] - of["late_count"]), blocks
+    )
+    for i, name in enumerate(result["cards"]):
+        paper = paper_numbers("card_values", name)
+        cells = {"Mr. Greed": str(paper[0].greed), "positions": f"{counts[i]:.0f}"}
+        parts = {"tricks 1 to 7": early[i], "tricks 8 on": late[i]}
+        lines.append(Line(name, values[i], paper, cells, parts))
+    return section("card_values", [FigureTable("card", lines)], lines)
+
+
+def irrelevant_cards(result: Result) -> Section:
+    tables = []
+    for irrelevant, groups in published.irrelevant_examples().items():
+        lines = []
+        measured = zip(groups, result["examples"][irrelevant], strict=True)
+        for number, (group, blocks) in enumerate(measured, start=1):
+            for card, factors in group.items():
+                change, _ = with_errors(mean_of("square_of_change"), blocks[card])
+                for kind, theirs in zip(("without", "with"), factors, strict=True):
+                    if theirs is None:
+                        continue  # the irrelevant card itself is not there without it
+                    label = f"group {number}: {card} {kind} {irrelevant}"
+                    moved = kind == "with" and card != irrelevant
+                    cells = {"rms change": f"{np.sqrt(change):.4f}" if moved else ""}
+                    (figure,) = figures(mean_of(kind), blocks[card], 4)
+                    lines.append(Line(label, figure, (PaperNumber(theirs, "text"),), cells))
+        tables.append(FigureTable("factor of", lines, f"Without and with {irrelevant}"))
+    moved, staying = (figures(mean_of(name), result["blocks"], 4) for name in ("moved", "staying"))
+    values = np.array([[each.value for each in of] for of in (moved, staying)], float)
+    larger = values.max(axis=0)  # nan where there is nothing to tell
+    counts = np.sum(result["blocks"]["count"], axis=0)
+    lines = [
+        Line(
+            CARD_NAMES[card],
+            moved[card],
+            cells={
+                "its change when others move": staying[card].text,
+                "positions": f"{counts[card]:.0f}",
+            },
+        )
+        for card in np.argsort(larger)[:10]
+        if np.isfinite(larger[card])
+    ]
+    caption = "The most irrelevant cards (ours: change of others when it moves)"
+    return section("irrelevant_cards", [*tables, FigureTable("card", lines, caption)])
