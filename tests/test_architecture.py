@@ -101,11 +101,11 @@ def test_top_modules_know_no_algorithm() -> None:
 
 
 def test_files_are_short() -> None:
-    """A file can be read in one sitting; the state machine of the arena is longer."""
+    """A file can be read in one sitting."""
     long = {
         str(path.relative_to(ROOT)): count
         for path in files()
-        if (count := len(path.read_text().splitlines())) > 300 and part_of(path) != "arena"
+        if (count := len(path.read_text().splitlines())) > 300
     }
     assert long == {}
 

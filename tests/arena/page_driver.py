@@ -45,7 +45,8 @@ def address(arena: Arena, hash_part: str = "") -> str:
 def close(*pages: Page) -> None:
     """The end of a visit, which must have been without errors."""
     for page in pages:
-        assert page.problems == []  # ty: ignore[missing-attribute]
+        problems = page.problems  # ty: ignore[missing-attribute]
+        assert problems == [], problems
         page.context.close()
 
 

@@ -17,8 +17,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from gongzhu_jax.arena.client import Client
+from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.errors import ArenaError
-from tests.arena.live_server import Arena, get, in_process, post, post_raw, run
+from tests.arena.live_server import Arena, get, in_process, in_thread, post, post_raw, run
 
 RANDOM = [None, "random", "random", "random"]
 
@@ -205,7 +206,7 @@ def test_a_failed_hello_may_be_said_again(arena: Arena) -> None:
 
 def test_a_second_start_does_no_harm(tmp_path: Path) -> None:
     database = tmp_path / "arena.sqlite"
-    with in_process(database) as (arena, _):
+    with in_thread(Settings(str(database), prepare=False)) as arena:
 
         async def play() -> None:
             async with Client(arena.ws, "ann") as client:

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import jax
@@ -24,7 +24,7 @@ from gongzhu_jax.evaluation import match_records, play_match, recorder
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.network.policy_value import make as make_network
-from tests.evaluation.simple_players import high_player, mixed_player, random_player
+from tests.evaluation.simple_players import counting, high_player, mixed_player, random_player
 from tests.experiments.conftest import places, simple_players  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("simple_players", "places")
@@ -215,6 +215,13 @@ def test_a_preset_is_not_undone() -> None:
     assert load_settings("train", train.TrainSettings).evaluate_deals == 1024
 
 
+def test_a_composed_config_is_not_shared() -> None:
+    """Hydra is asked once for the same words."""
+    first = cli.compose("evaluate", ["deals=7"])
+    first.merge_with({"deals": 8})
+    assert cli.compose("evaluate", ["deals=7"]).deals == 7
+
+
 def test_a_training_cannot_go_to_a_file(tmp_path: Path, capsys) -> None:
     file = tmp_path / "README.md"
     file.write_text("a file")
@@ -243,6 +250,9 @@ def test_few_deals_get_a_small_batch() -> None:
     settings = load_settings("evaluate", evaluate.EvaluateSettings, ["deals=4"])
     assert settings.seating_options()["batch"] == 4
     assert settings.seating_options(1000)["batch"] == 256
+    act, traces = counting(high_player.act_batch)
+    play_match(replace(high_player, act_batch=act), random_player, 4)
+    assert max(traces) < 16  # 4 deals in 2 rotations, on all devices
 
 
 def publish(words: list[str]) -> int:

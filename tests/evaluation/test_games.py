@@ -11,6 +11,7 @@ from gongzhu_jax.evaluation.games import play_games
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD
 from gongzhu_jax.game.public_view import view
+from gongzhu_jax.network import NetworkConfig, make
 from tests.evaluation.simple_players import high_player
 
 COUNT = 12
@@ -71,7 +72,9 @@ def test_random_plays_are_as_frequent_as_asked(deals) -> None:
 
 
 def test_recorded_q_is_that_of_the_decision(deals) -> None:
-    raw = players.make("raw", scenarios={"draws": 2})
+    network = make(NetworkConfig("compact", stem=8, width=8, blocks=1))
+    params = network.init(jax.random.key(0))
+    raw = players.from_network("raw", network.config, params, scenarios={"draws": 2})
     played = play(raw, deals, record_q=True)
     np.testing.assert_array_equal(played.states.plays, play(raw, deals).states.plays)
     for game in range(COUNT):

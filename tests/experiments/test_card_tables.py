@@ -17,23 +17,27 @@ from experiments.paper import (
     card_statistics,
     card_values,
     classical,
+    denominators,
     input_figures,
     irrelevant_cards,
     published,
     worked_examples,
 )
-from experiments.report import sections
+from experiments.report import cards, sections
 from experiments.report.figures import Line, Section
 from gongzhu_jax import players
 from gongzhu_jax.evaluation import Seating
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARD_NAMES, card_id, card_ids
+from gongzhu_jax.game.public_view import view
+from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.network.features import encode, encode_averaged
 from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.network.weights import save_weights
 from gongzhu_jax.search.config import SearchConfig
 from tests.evaluation.simple_players import mixed_player, random_player
+from tests.oracle import iec
 from tests.oracle.rules import C10, Game, score
 
 SMALL = NetworkConfig("compact", stem=16, width=8, blocks=1)
@@ -192,7 +196,7 @@ def test_card_statistics(params, games, finals, policy, values) -> None:
             assert total[square][card] == pytest.approx((expected**2).sum(), rel=1e-3)
     assert np.mean(np.concatenate(lists["factor"])) < 0.98  # factors are not all 1
 
-    section = sections.card_statistics({"blocks": blocks.in_blocks(sums), "games": 6, "beta": BETA})
+    section = cards.card_statistics({"blocks": blocks.in_blocks(sums), "games": 6, "beta": BETA})
     check_section(section)
     factor, original, spread, by_policy, output = section.tables
     for card, name in enumerate(CARD_NAMES):
@@ -218,6 +222,7 @@ def test_card_values(params, games, finals, values) -> None:
     measure = card_values.make_measure(make(SMALL))
     sums = positions.sums_over_positions(finals, measure, params, seed=0, batch=4)
     expected: dict[str, list[float]] = {name: [] for name in card_values.CARDS}
+    late: dict[str, list[float]] = {name: [] for name in card_values.CARDS}
     for stage in range(48):
         for number, game in enumerate(games):
             position = before(game, stage)
@@ -231,19 +236,83 @@ def test_card_values(params, games, finals, values) -> None:
                 if void and card in suit and suit[0] < card and key not in {*hand, *played}:
                     keeping = values[stage, number, suit[0]]  # the lowest one goes
                     expected[name].append(keeping - values[stage, number, card])
+                    if len(position.plays) >= 28:  # seven tricks are over
+                        late[name].append(expected[name][-1])
+    assert sum(map(len, late.values())) > 1
     assert sum(map(len, expected.values())) > 8
     for index, name in enumerate(card_values.CARDS):
         assert sums["count"][:, index].sum() == len(expected[name])
-        total = sums["value"][:, index].sum()
-        assert total == pytest.approx(sum(expected[name]), rel=1e-3, abs=3e-3)
+        assert sums["late_count"][:, index].sum() == len(late[name])
+        for kind, each in (("value", expected[name]), ("late_value", late[name])):
+            total = sums[kind][:, index].sum()
+            assert total == pytest.approx(sum(each), rel=1e-3, abs=3e-3)
     result = {"blocks": blocks.in_blocks(sums), "cards": list(card_values.CARDS), "games": 6}
-    section = sections.card_values(result)
+    section = cards.card_values(result)
     check_section(section)
     for line in section.tables[0].rows:
         if expected[line.label]:
             assert ours(line) == pytest.approx(np.mean(expected[line.label]), abs=3e-3)
     assert section.tables[0].rows[0].cells["Mr. Greed"] == "-50"
     assert section.tables[0].rows[0].paper[0].text == "-20 to -40"
+
+
+def test_denominators(params, games, finals) -> None:
+    """Y, J and the products against the plain-Python oracle, scenario by scenario."""
+    network, few, scenarios = make(SMALL), 2, 3
+    states = jax.tree.map(lambda leaf: leaf[:few], finals)
+    measure = denominators.make_measure(network, BETA, scenarios)
+    sums = positions.sums_over_positions(states, measure, params, seed=0, batch=few)
+    policy = jax.jit(lambda x: network.apply(params, x[None])[0][0])
+
+    @jax.jit
+    def draw(key, states, stage):
+        def of_game(key, state):
+            now = env.rewind(state, stage)
+            return sample(key, view(now, env.player_to_move(now)), scenarios)
+
+        return jax.vmap(of_game)(jax.random.split(key, few), states)
+
+    expected: dict[str, float] = dict.fromkeys(sums, 0.0)
+    for stage in range(48):
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), 0), stage)
+        drawn = np.asarray(draw(key, states, jnp.int8(stage)))
+        for game, deals in zip(games, drawn, strict=False):
+            position = before(game, stage)
+            history = (0, [card for _, card in position.plays], position.player_to_move())
+            if len(position.legal()) < 2:
+                continue
+            products = []
+            for deal in deals.tolist():
+                slices = np.array(
+                    [
+                        *iec.class_slices(
+                            *(*history, deal, lambda x: policy(np.array(x, np.float32)).tolist()),
+                            beta=BETA,
+                        )
+                    ]
+                ).reshape(-1, 3)
+                gamma, y, j = slices.T
+                expected["slices"] += len(slices) / scenarios
+                expected["y"] += y.sum() / scenarios
+                expected["j"] += j.sum() / scenarios
+                expected["y_above_1"] += (y > 1).sum() / scenarios
+                expected["j_above_1"] += (j > 1).sum() / scenarios
+                products.append((np.log(gamma).sum(), np.log(y + j / 3).sum()))
+                expected["log_gamma"] += products[-1][0] / scenarios
+                expected["log_denominator"] += products[-1][1] / scenarios
+            kept, dropped = np.array(products).T
+            expected["decisions"] += len(slices) > 0
+            expected["variance_of_gamma"] += kept.var(ddof=1)
+            expected["variance_of_denominators"] += dropped.var(ddof=1)
+            expected["variance_of_both"] += (kept - dropped).var(ddof=1)
+    assert expected["decisions"] > 20
+    for name, total in expected.items():
+        assert sums[name].sum() == pytest.approx(total, rel=2e-3), name
+    section = cards.denominators({"blocks": blocks.in_blocks(sums), "games": few})
+    sizes, spreads = section.tables
+    assert ours(sizes.rows[0]) == pytest.approx(expected["y"] / expected["slices"], abs=2e-3)
+    ratio = np.sqrt(expected["variance_of_denominators"] / expected["variance_of_gamma"])
+    assert ours(spreads.rows[-1]) == pytest.approx(ratio, rel=2e-3)
 
 
 def test_blocks_know_the_error_of_a_mean() -> None:
@@ -359,7 +428,7 @@ def test_examples_of_irrelevant_cards(params, weights, places) -> None:
                 kept = np.sum(result["examples"]["SJ"][1][name][kind])
                 total = sum(factors[card_id(name)] for factors in expected)
                 assert kept == pytest.approx(total, rel=1e-4)
-    section = sections.irrelevant_cards(result)
+    section = cards.irrelevant_cards(result)
     check_section(section)
     assert [len(table.rows) for table in section.tables] == [17, 17, 10]
     larger = [

@@ -1,5 +1,6 @@
 """All experiments as one command: it goes on after a stop, and its report verifies the figures."""
 
+import functools
 import json
 import os
 import re
@@ -21,7 +22,9 @@ from experiments.common.cli import load_settings
 from experiments.common.provenance import ROOT
 from experiments.common.results import PLACES, Workplace
 from experiments.paper import learning, training_curve
-from experiments.report.sections import TEXTS, section_of
+from experiments.report.figures import Figure
+from experiments.report.sections import section_of
+from experiments.report.texts import TEXTS
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import LAST, Checkpoints, digest
 from gongzhu_jax.evaluation import recorder
@@ -198,6 +201,28 @@ def test_learning(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -> 
         assert learning.main([*line, wrong]) == 2
 
 
+def test_runs_are_compared_after_as_many_games() -> None:
+    means = {"a10": (1, 3), "a20": (5, 9), "b10": (4, 8), "c5": (0, 1)}
+    match = {"standard_error": 1.0, "deals": 4, "rotations": 2, "seconds": 1, "commits": ["x"]}
+    match |= {"clean": True, "win_rate": 0.5, "draw_rate": 0.0}
+    rows = {
+        f"{run}-{seed}": {**match, "mean": mean}
+        for run, of in means.items()
+        for seed, mean in enumerate(of)
+    }
+
+    def points(name: str, *games: int) -> dict[str, list[str]]:
+        return {str(n): [f"{name}{n}-0", f"{name}{n}-1"] for n in games}
+
+    runs = {"a": points("a", 10, 20), "b": points("b", 10), "c": points("c", 5)}
+    about = {"parameters": 1, "training_seconds": 60.0}
+    result = {"rows": rows, "runs": {name: {**about, "points": of} for name, of in runs.items()}}
+    first, fewer, never = section_of("ablations", result).tables[0].rows
+    assert first.figures["over the first"].value == 0
+    assert fewer.figures["over the first"] == Figure(4.0, 1.0)  # 4 - 1 and 8 - 3
+    assert not never.figures
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
@@ -222,31 +247,35 @@ def test_bad_settings(weights: Path, capsys, monkeypatch, argument: str, message
     assert message in errors[0]
 
 
+@functools.cache
+def at_scale(scale: str) -> tuple[reproduce.ReproduceSettings, dict[str, Any]]:
+    """The settings of all experiments at a scale, and those of each of its steps."""
+    settings = load_settings("reproduce", reproduce.ReproduceSettings, [f"scale={scale}"])
+    if scale == "final":
+        settings = replace(settings, publish=True)
+    return settings, {name: reproduce.make_step(name, settings).settings for name in settings.steps}
+
+
 @pytest.mark.parametrize("scale", ["quick", "final", "paper"])
 def test_scales_have_sizes_that_all_experiments_take(scale: str) -> None:
-    settings = load_settings("reproduce", reproduce.ReproduceSettings, [f"scale={scale}"])
+    settings, steps = at_scale(scale)
     assert settings.name == scale
     assert set(settings.steps) == set(settings.minutes)
     if scale == "final":  # everything is published, the most wanted first
         assert set(settings.steps) == set(reproduce.STEPS)
         assert settings.chosen[:3] == ["techniques", "strength", "round_robin"]
-        settings = replace(settings, publish=True)
     for name in settings.chosen:
-        step = reproduce.make_step(name, settings)
-        assert getattr(step.settings, "set", "published-1") == "published-1"
-        assert step.settings.publish == settings.publish
+        assert getattr(steps[name], "set", "published-1") == "published-1"
+        assert steps[name].publish == (scale == "final")
         if "deals" in settings.steps[name]:
-            assert asdict(step.settings)["deals"] == settings.steps[name]["deals"]
+            assert asdict(steps[name])["deals"] == settings.steps[name]["deals"]
     assert {name for name in settings.steps if not name.startswith("curve_")} <= set(TEXTS)
 
 
 def test_quick_plays_the_first_of_the_published_deals() -> None:
-    quick, final = (
-        load_settings("reproduce", reproduce.ReproduceSettings, [f"scale={scale}"])
-        for scale in ("quick", "final")
-    )
-    for name in quick.steps:
-        here, published = (reproduce.make_step(name, scale).settings for scale in (quick, final))
+    (_, quick), (_, final) = at_scale("quick"), at_scale("final")
+    for name in quick:
+        here, published = quick[name], final[name]
         for what in ("deals", "repeats"):
             assert getattr(here, what, 0) <= getattr(published, what, 0)
         same = ("seed", "set", "checkpoint", "matches", "players", "beta", "search", "rotations")

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -140,7 +141,7 @@ def test_analyse_refuses(
     assert not output.with_suffix(".json").exists()
 
 
-ROWS = ("techniques", "weightings", "inputs", "strength", "parts", "oracle_gap")
+ROWS = ("techniques", "weightings", "inputs", "strength", "parts", "anytime", "oracle_gap")
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -165,9 +166,27 @@ def test_published_comparisons(name: str, places: Path, monkeypatch) -> None:
     for pair, difference in zip(settings.differences, result["differences"].values(), strict=True):
         first, second = (result["rows"][row]["mean"] for row in pair)
         assert difference["mean"] == pytest.approx(first - second)
-    assert (places / "runs" / "oracle_gap.png").is_file() == (name == "oracle_gap")
+    timed = list(result["rows"]) if name == "anytime" else []
+    assert list(result.get("milliseconds", ())) == timed
+    drawn = [path.stem for path in (places / "runs").glob("*.png")]
+    assert drawn == ([name] if name in ("anytime", "oracle_gap") else [])
     paper = paper_rows(name)
     assert set(paper) <= set(result["rows"])  # the paper's rows have these names
+
+
+def test_time_of_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The median over single decisions, without the one that compiles."""
+    clock, calls = [0.0], []
+
+    def act(view: Any, key: Any) -> None:
+        assert view.hand.shape == (52,)
+        clock[0] += (60.0, 0.001, 0.002, 0.009)[0 if not calls else 1 + len(calls) % 3]
+        calls.append(key)
+
+    monkeypatch.setattr(compare.time, "perf_counter", lambda: clock[0])
+    player: Any = SimpleNamespace(act=act)
+    assert compare.move_milliseconds(player) == pytest.approx(2.0)
+    assert len(calls) == 65
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -194,6 +213,7 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
         "a": WeightConfig(rule="iec", slices="important", beta=0.05),
         "b": WeightConfig(rule="iec", slices="every", beta=0.15),
         "c": WeightConfig(rule="bayes", slices="every", beta=0.1),
+        "d": WeightConfig(rule="iec-class", slices="important", beta=0.05),
     }
     views = positions.random_views(3, [9, 22, 41])
     keys = jax.random.split(jax.random.key(0), 3)
@@ -238,14 +258,14 @@ def test_belief_quality(places: Path, tmp_path: Path, weights: Path, monkeypatch
     save_weights(belief, config, init_belief(jax.random.key(0), config), {}, kind=KIND)
     model = beliefs.save_opponent_model(tmp_path)
     arguments = [f"checkpoint='{weights}'", f"belief='{belief}'", f"opponent_model='{model}'"]
-    arguments += ["players=[raw]", "scenarios=6", "scenarios_of_opponent_model=6", "iec=[0.05]"]
-    arguments += ["bayes=[0.1]", "belief_powers=[1.0]", "deals=2", "batch=2"]
+    arguments += ["players=[raw]", "scenarios=6", "scenarios_of_opponent_model=6", "iec=[0.015]"]
+    arguments += ["iec_class=[0.015]", "bayes=[0.1]", "belief_powers=[1.0]", "deals=2", "batch=2"]
     assert belief_quality.main(arguments) == 0
     assert (places / "runs" / "belief_quality.png").stat().st_size > 5000
     result = json.loads((places / "runs" / "belief_quality.json").read_text())["result"]
     names = {"uniform", "bayes 0.1, every", "belief", "belief-bayes 0.1, every"}
     names |= {"belief-opponent-model, power 0.7", "opponent-model"}
-    names |= {"iec 0.05, every", "iec 0.05, important"}
+    names |= {"iec 0.015, every", "iec 0.015, important", "iec-class 0.015, important"}
     stages = result["stages"]["raw"]
     assert list(stages) == list(belief_quality.PARTS)
     for by_weighting in stages.values():
@@ -259,7 +279,7 @@ def test_belief_quality(places: Path, tmp_path: Path, weights: Path, monkeypatch
             assert measured.value == pytest.approx(means[name] - means["uniform"], abs=1e-5)
         assert by_weighting["uniform"]["share"] == pytest.approx(1)
         assert abs(gain(by_weighting, "belief").value or 0.0) < 1e-5  # untrained: even odds
-        best = max(("iec 0.05, every", "iec 0.05, important"), key=lambda name: means[name])
+        best = max(("iec 0.015, every", "iec 0.015, important"), key=lambda name: means[name])
         assert best_of(by_weighting, "iec") == best
     # Before and in the first trick: 39! / 13!^3 deals, less what has been played.
     first = np.mean(stages["trick 1"]["uniform"]["deal"])
@@ -269,5 +289,9 @@ def test_belief_quality(places: Path, tmp_path: Path, weights: Path, monkeypatch
         np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum()
     )
     section = section_of("belief_quality", result)
-    assert section.tables[0].caption == "Games of raw: best IEC"
-    assert {len(line) for line in section.tables[0].lines} == {4}
+    paper, best, classes = section.tables[:3]
+    assert paper.caption == "Games of raw: IEC of the paper, beta 0.015 on important plays"
+    assert paper.rows[3].figure == gain(stages["tricks 5-6"], "iec 0.015, important")
+    assert best.caption == "Games of raw: best IEC"
+    assert {len(line) for line in best.lines} == {4}
+    assert classes.rows[0].cells["setting"] == "0.015, important"

@@ -20,7 +20,7 @@ from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints, digest
 from gongzhu_jax.network.weights import about_weights, load_weights
 from gongzhu_jax.players import registry as players
 
-EPOCHS = 16
+EPOCHS = 12
 
 
 def words(directory: Path, *changes: str) -> list[str]:
@@ -67,14 +67,21 @@ def undisturbed(tmp_path_factory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         # Mr. If in the place of Mr. Greed, who has tests of his own and takes long to compile.
         patch.setattr(train.players, "make", lambda name: players.make("if"))
-        assert train.main(words(directory, "evaluate_deals=4", "evaluate_every=12")) == 0
+        assert train.main(words(directory, "evaluate_deals=2", "evaluate_every=8")) == 0
     return directory
+
+
+def go_on(directory: Path) -> None:
+    """The same command to the end of the run, in this process; its picture is tested above."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "plot_training", lambda *_: None)
+        assert train.main(words(directory)) == 0
 
 
 def test_what_a_run_leaves(undisturbed):
     rows = read_log(undisturbed / "log.jsonl")
     assert [row["epoch"] for row in rows] == list(range(1, EPOCHS + 1))
-    assert [row["epoch"] for row in rows if "wpg" in row] == [12, 16]  # and the last
+    assert [row["epoch"] for row in rows if "wpg" in row] == [8, 12]  # and the last
     fields = {"games", "seconds", "games_per_second", "policy_loss", "value_loss", "waste"}
     assert fields <= rows[0].keys()
     assert (undisturbed / "curve.png").stat().st_size > 10_000
@@ -85,34 +92,40 @@ def test_what_a_run_leaves(undisturbed):
     assert load_weights(undisturbed)[0].width == 8
 
 
-@pytest.mark.parametrize(
-    "epochs", [(5,), pytest.param((1, 5, 9), marks=pytest.mark.slow)], ids=["once", "three times"]
-)
-def test_killed_it_ends_with_the_same_parameters(undisturbed, tmp_path, epochs):
-    moments = random.Random(7)
-    for low in epochs:
-        process = start(tmp_path)
-        wait_for_epoch(tmp_path, moments.randint(low, low + 3), process)
-        time.sleep(moments.uniform(0, 0.3))  # also within a save
-        process.kill()
-        process.communicate()
-    assert train.main(words(tmp_path)) == 0
+def stop_at(moment: int, how: signal.Signals, directory: Path, *changes: str) -> str:
+    """Starts the run, or goes on with it, and stops it after epoch `moment`; what it said."""
+    process = start(directory, *changes)
+    wait_for_epoch(directory, moment, process)
+    if how == signal.SIGKILL:
+        time.sleep(random.Random(moment).uniform(0, 0.3))  # also within a save
+    process.send_signal(how)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == (0 if how == signal.SIGTERM else -how), errors
+    return errors
+
+
+def test_killed_and_terminated_it_ends_with_the_same_parameters(undisturbed, tmp_path, capsys):
+    """SIGTERM saves and exits with zero, though no checkpoint is due."""
+    stop_at(4, signal.SIGKILL, tmp_path)
+    (*_, before) = Checkpoints(tmp_path).epochs(LAST)
+    errors = stop_at(before + 3, signal.SIGTERM, tmp_path, "checkpoint_every=1000")
+    assert f"going on from epoch {before}" in errors
+    assert "goes on from there" in errors
+    saved = Checkpoints(tmp_path).epochs(LAST)[-1]
+    assert before + 3 <= saved < EPOCHS
+    go_on(tmp_path)
+    assert f"going on from epoch {saved}" in capsys.readouterr().err
     assert final_digest(tmp_path) == final_digest(undisturbed)
     assert [row["epoch"] for row in read_log(tmp_path / "log.jsonl")] == list(range(1, EPOCHS + 1))
 
 
-def test_sigterm_saves_and_exits_with_zero(undisturbed, tmp_path, capsys):
-    process = start(tmp_path, "checkpoint_every=1000")
-    wait_for_epoch(tmp_path, 3, process)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    assert "goes on from there" in errors
-    (saved,) = Checkpoints(tmp_path).epochs(LAST)
-    assert 3 <= saved < EPOCHS
-    assert train.main(words(tmp_path)) == 0
-    assert "going on from epoch" in capsys.readouterr().err
+@pytest.mark.slow
+def test_killed_three_times_it_ends_with_the_same_parameters(undisturbed, tmp_path):
+    for moment in (1, 4, 8):
+        stop_at(moment, signal.SIGKILL, tmp_path)
+    go_on(tmp_path)
     assert final_digest(tmp_path) == final_digest(undisturbed)
+    assert [row["epoch"] for row in read_log(tmp_path / "log.jsonl")] == list(range(1, EPOCHS + 1))
 
 
 def test_a_run_goes_on_from_the_weights_of_another(undisturbed, tmp_path):

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from experiments.report.value_bias import mean_of_blocks
-from experiments.value_bias import Deviations, centred, deviate, groups_of, measure, predict
+from experiments.value_bias import (
+    Deviations,
+    centred,
+    deviate,
+    kinds_of_rows,
+    measure,
+    parts_of_game,
+    predict,
+)
 from gongzhu_jax import players
 from gongzhu_jax.evaluation.deals import random_deals
 from gongzhu_jax.game import env
@@ -78,19 +86,35 @@ def test_measures_equal_a_count_by_hand(deviations: Deviations) -> None:
     heart = deviations.card // 13 == 1
     predicted = deviations.outcome + 10.0 * heart
     measured = measure(deviations, predicted)
-    errors, gains = {}, []
+    errors, gains = {}, {}
     for decision in np.unique(deviations.decision):
         rows = np.flatnonzero(deviations.decision == decision)
         mean = 10 * heart[rows].mean()
         errors |= {row: 10.0 * heart[row] - mean for row in rows}
         best = rows[np.argmax(predicted[rows])]
-        gains.append(deviations.outcome[best] - deviations.outcome[rows].mean())
-    for name, rows in groups_of(deviations).items():
+        gains[best] = deviations.outcome[best] - deviations.outcome[rows].mean()
+    for name, rows in kinds_of_rows(deviations).items():
         wanted = [errors[row] for row in np.flatnonzero(rows)]
-        assert sum(measured["groups"][name]["count"]) == len(wanted)
-        np.testing.assert_allclose(sum(measured["groups"][name]["sum"]), sum(wanted), atol=1e-6)
-    np.testing.assert_allclose(sum(measured["choice"]["sum"]), sum(gains), atol=1e-6)
-    assert sum(measured["choice"]["count"]) == len(gains)
+        assert sum(measured["cards"][name]["count"]) == len(wanted)
+        np.testing.assert_allclose(sum(measured["cards"][name]["sum"]), sum(wanted), atol=1e-6)
+    assert sum(len(np.flatnonzero(rows)) for rows in kinds_of_rows(deviations).values()) == len(
+        heart
+    )
+    parts = parts_of_game(deviations)
+    assert list(parts)[:3] == ["all decisions", "leading", "following"]
+    for name, rows in parts.items():
+        inside = set(np.flatnonzero(rows))
+        trick = [deviations.stage[row] // 4 + 1 for row in inside]
+        assert not name.startswith("trick") or {f"trick {number}" for number in trick} == {name}
+        of = measured["parts"][name]
+        squares = [errors[row] ** 2 for row in inside]
+        np.testing.assert_allclose(sum(of["squared"]["sum"]), sum(squares), atol=1e-6)
+        chosen = [gain for row, gain in gains.items() if row in inside]
+        np.testing.assert_allclose(sum(of["choice"]["sum"]), sum(chosen), atol=1e-6)
+        assert sum(of["choice"]["count"]) == len(chosen)
+    assert np.all(deviations.stage[parts["leading"]] % 4 == 0)
+    assert np.all(deviations.stage[parts["following"]] % 4 > 0)
+    assert parts["all decisions"].all()
 
 
 def test_mean_of_blocks_is_the_ratio_estimate() -> None:

@@ -23,7 +23,7 @@ from gongzhu_jax.opponents.card_belief import BeliefConfig
 from gongzhu_jax.opponents.opponent_model import OpponentModelConfig
 from gongzhu_jax.runtime import games_mesh
 from tests.evaluation.simple_players import high_player, random_player
-from tests.optimised import OPTIMISED, call_optimised
+from tests.optimised import call_optimised
 
 CONFIG = MixtureTrainingConfig(
     epochs=1,
@@ -116,6 +116,7 @@ MODEL = replace(
     positions=48,
     mixture={"high": 0.5, "random": 0.5},
 )
+TESTED = 512  # games on which what was learnt is tested
 
 
 def by_type(games: MixtureGames, of_plays: np.ndarray, player_type: int) -> float:
@@ -139,8 +140,9 @@ def test_learns_how_each_type_plays() -> None:
     params = jax.device_get(learner.average)
 
     fresh = play_mixture((4,), MODEL.games, pair, [0.5, 0.5], mesh)
-    stages = jnp.broadcast_to(jnp.arange(LAST_STAGE), (MODEL.games, LAST_STAGE))
-    told_nll = jax.jit(lambda p, g: nll(p, g, stages, MODEL.network), compiler_options=OPTIMISED)
+    fresh = jax.tree.map(lambda leaf: leaf[:TESTED], jax.device_get(fresh))
+    stages = jnp.broadcast_to(jnp.arange(LAST_STAGE), (TESTED, LAST_STAGE))
+    told_nll = jax.jit(lambda p, g: nll(p, g, stages, MODEL.network))
     of_plays, uniform, count = told_nll(params, fresh)
     assert np.all(np.asarray(count) == 1)
     of_plays, uniform = np.asarray(of_plays), np.asarray(uniform)
@@ -148,13 +150,14 @@ def test_learns_how_each_type_plays() -> None:
     assert abs(by_type(fresh, of_plays, 1) - by_type(fresh, uniform, 1)) < 0.1
 
     told = of_plays.sum()
-    untold_nll = jax.jit(lambda p, g: held_out_nll(p, g, MODEL.network), compiler_options=OPTIMISED)
+    untold_nll = jax.jit(lambda p, g: held_out_nll(p, g, MODEL.network))
     untold, chance, plays = untold_nll(params, fresh.states)
     assert np.all(np.asarray(plays) == 12)
     np.testing.assert_allclose(np.sum(chance), uniform.sum(), rtol=1e-5)
-    # At most log 2 for each of four seats is lost by not being told the type.
-    lost = (np.sum(untold) - told) / (4 * MODEL.games)
-    assert 0 < lost < np.log(2) + 0.01
+    # Twelve plays tell the type, so little less than log 2 for each of four seats is lost by not
+    # being told it.
+    lost = (np.sum(untold) - told) / (4 * TESTED)
+    assert np.log(2) - 0.1 < lost < np.log(2) + 0.01
 
 
 @pytest.mark.parametrize("positions", [1, 16, 48])

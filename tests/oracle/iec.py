@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from tests.oracle import features
 from tests.oracle.rules import HEARTS, SUIT, Game, card_name
@@ -137,7 +138,14 @@ def bayes_log_weight(
     return log_weight
 
 
-def class_log_weight(
+def class_log_weight(*position: Any, **settings: Any) -> float:
+    """Log of the product of gamma(a) / (Y + J / 3), the paper's integral over an equivalent class
+    before its denominators are dropped and without the constant 3^N."""
+    slices = class_slices(*position, **settings)
+    return sum(math.log(gamma / (y + j / 3)) for gamma, y, j in slices)
+
+
+def class_slices(
     leader: int,
     cards: Sequence[int],
     seat: int,
@@ -148,9 +156,8 @@ def class_log_weight(
     min_rank: int = 8,
     suit_rule: bool = True,
     inputs: str = "averaged",
-) -> float:
-    """Log of the product of gamma(a) / (Y + J / 3), the paper's integral over an equivalent class
-    before its denominators are dropped and without the constant 3^N.
+) -> Iterator[tuple[float, float, float]]:
+    """gamma of the play, Y and J at every slice that counts.
 
     Irrelevant are the cards that the deciding seat has not seen, below `min_rank`, without points.
     They are put into the hand of whoever plays, unless it has failed to follow their suit.
@@ -158,7 +165,6 @@ def class_log_weight(
     suit = _follow_suit(cards)
     owners = full_deal(leader, cards, scenario)
     void = _voids(leader, cards, owners)
-    log_weight = 0.0
     for game, card in _slices(leader, cards, seat, scenario):
         if not _counts(card, suit, min_rank, suit_rule):
             continue
@@ -179,8 +185,7 @@ def class_log_weight(
         gammas = {other: math.exp(-beta * _regret(q, other, legal, "all")) for other in legal}
         total_of_irrelevant = sum(gammas[other] for other in legal if other in irrelevant)
         total_of_others = sum(gammas[other] for other in legal if other not in irrelevant)
-        log_weight += math.log(gammas[card] / (total_of_others + total_of_irrelevant / 3))
-    return log_weight
+        yield gammas[card], total_of_others, total_of_irrelevant
 
 
 def _voids(leader: int, cards: Sequence[int], owners: Sequence[int]) -> set[tuple[int, int]]:

@@ -12,7 +12,7 @@ from gongzhu_jax import players
 from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.public_view import PublicView, legal_mask, view, with_deal
+from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.network import NetworkConfig
 from gongzhu_jax.network import make as make_network
@@ -28,24 +28,6 @@ from tests.oracle.ucb import leaf_value
 NETWORK = NetworkConfig("compact", stem=32, width=16, blocks=1)
 STAGES = list(range(NUM_CARDS)) + list(range(40, 48)) * 50
 """Each stage once, and endgames, of which few have no more than one possible deal."""
-NO_TREE = {"search.base": 0, "search.per_legal": 1}
-"""One visit of every card, which compiles faster."""
-
-VARIANTS = [
-    ("raw", {}),
-    ("policy", {}),
-    ("policy", {"inputs": "onehot", "draws": 3}),
-    ("scrofa-simple", {}),
-    ("scrofa", {}),
-    (
-        "scrofa",
-        {
-            "weights": {"rule": "bayes", "inputs": "onehot"},
-            "scenarios.stratum_weights": "exact",
-            **NO_TREE,
-        },
-    ),
-]
 
 
 @functools.cache
@@ -68,36 +50,6 @@ def views(states) -> PublicView:
 
 
 _legal = jax.jit(jax.vmap(legal_mask))
-
-
-@jax.jit
-@jax.vmap
-def _dealt_again(key: jax.Array, seen: PublicView) -> tuple[Any, PublicView]:
-    """Another game that looks the same to the viewer, and what the viewer sees of it."""
-    state = with_deal(seen, sampling.sample(key, seen, 1)[0])
-    return state, view(state, seen.seat)
-
-
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
-def test_cards_are_legal_and_nobody_peeks(states, views, name: str, options: dict) -> None:
-    """The same view of another deal of the hidden cards, with the same key, gives the same card."""
-    rows = np.arange(0, NUM_CARDS, 2)
-    states, views = positions.take((states, views), rows)
-    count = len(rows)
-    others, seen_again = _dealt_again(jax.random.split(jax.random.key(5), count), views)
-    hidden = np.any(np.asarray(others.holder) != np.asarray(states.holder), axis=1)
-    assert np.mean(hidden) > 0.8
-    keys = jax.random.split(jax.random.key(1), count)
-    both = jax.tree.map(lambda *leaves: np.concatenate(leaves), views, seen_again)
-    player = _player(name, **options)
-    act = jax.jit(player.act_batch)
-    cards = np.asarray(act(player.params, keys[np.tile(np.arange(count), 2)], both))
-    assert cards.dtype == np.int8
-    np.testing.assert_array_equal(cards[:count], cards[count:])
-    legal = np.asarray(_legal(views))
-    assert np.all(legal[np.arange(count), cards[:count]])
-    # Not only because there was nothing to choose, or the first card was always taken.
-    assert np.mean(cards[:count] != np.argmax(legal, axis=1)) > 0.2
 
 
 # against plain Python

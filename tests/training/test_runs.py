@@ -60,7 +60,7 @@ def close(one: Any, other: Any) -> None:
 
 def evaluate(params: Any, epoch: int) -> dict[str, float]:
     """The sum of all parameters in place of a match."""
-    total = sum(float(leaf.sum()) for leaf in jax.tree.leaves(params))
+    total = sum(float(leaf.sum()) for leaf in jax.tree.leaves(jax.device_get(params)))
     return {"wpg": total, "wpg_stderr": 1.0}
 
 
@@ -81,7 +81,7 @@ def test_each_run_is_as_if_it_were_alone(alone: list[Any], tmp_path: Path) -> No
     train_runs(CONFIGS, mesh(), tmp_path, SCHEDULE, should_stop=lambda: True, **options)
     runs = train_runs(CONFIGS, mesh(), tmp_path, SCHEDULE, **options)
     assert [row["epoch"] for row in rows] == [1, 2]
-    params = jax.device_get(runs.states.learner.params)
+    params, averages = jax.device_get((runs.states.learner.params, runs.states.learner.average))
     for number, expected in enumerate(alone):
         close(jax.tree.map(lambda leaf, i=number: leaf[i], params), expected)
     assert not np.allclose(*jax.tree.leaves(params)[0])
@@ -97,9 +97,9 @@ def test_each_run_is_as_if_it_were_alone(alone: list[Any], tmp_path: Path) -> No
         folder = tmp_path / name
         network, kept = load_weights(folder)
         assert network == CONFIG.network
-        average = jax.tree.map(lambda leaf, i=number: leaf[i], runs.states.learner.average)
+        average = jax.tree.map(lambda leaf, i=number: leaf[i], averages)
         if Checkpoints(folder).epochs(BEST) == [2]:
-            close(kept, jax.device_get(average))
+            close(kept, average)
         state = train(config, mesh(), Checkpoints(folder), SCHEDULE)
         close(jax.device_get(state.learner.params), alone[number])
 
