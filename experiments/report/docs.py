@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from omegaconf import OmegaConf
+
 from experiments.common.progress import as_lines, note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.paper.published import paper_numbers
@@ -172,6 +174,23 @@ def deal_sets() -> str:
     return markdown(lines)
 
 
+def same_sources(folder: Path) -> dict[str, str]:
+    """Commits that results name and this repository does not have, and its own with the same
+    sources."""
+    path = folder / "commits.yaml"
+    commits: Any = OmegaConf.to_container(OmegaConf.load(path)) if path.is_file() else {}
+    return commits
+
+
+def other_commits() -> str:
+    pairs = [f"{named[:10]} of {own[:10]}" for named, own in same_sources(PLACES.results).items()]
+    return (
+        "The history of this repository was recorded anew after some matches had been played. "
+        "Commits that are not in it have the sources of one that is, by the digest in their "
+        f"records: {', '.join(pairs)} (`results/commits.yaml`)."
+    )
+
+
 def curve(name: str, score: str, head: str, digits: int) -> Callable[[], str]:
     return partial(of_result, name, partial(training, score=score, head=head, digits=digits))
 
@@ -190,6 +209,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "compile-check": partial(of_result, "compile_check", compiled),
     "arena-load": partial(of_result, "arena_load", arena_load),
     "deal-sets": deal_sets,
+    "other-commits": other_commits,
     "claims": claims.table,
     "first-table": first_table,
 }

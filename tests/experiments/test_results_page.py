@@ -1,8 +1,11 @@
 """Every number of the results page from what is committed, computed again."""
 
+import io
 import json
 import re
 import shutil
+import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from experiments.compare import difference
 from experiments.report import docs
 from experiments.report.sections import section_of
 from gongzhu_jax.evaluation.deal_sets import choose_deals
+from gongzhu_jax.evaluation.fingerprint import source_digest
 from gongzhu_jax.evaluation.match_records import MatchStore, read_record
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
@@ -81,7 +85,51 @@ def test_views_are_what_the_records_say() -> None:
         read_record(path)
 
 
-@pytest.mark.usefixtures("committed")
+def test_every_record_is_cited() -> None:
+    """What no results file cites is of a player that is no longer published."""
+    cited = set()
+    for result in views(COMMITTED).values():
+        rows = result.get("rows", {})
+        cited |= {row["match"] for row in rows.values()} if isinstance(rows, dict) else set()
+        cited |= {cell["match"]["match"] for cell in result.get("cells", ())}
+    assert {path.stem.rpartition("-")[0] for path in (COMMITTED / RECORDS).iterdir()} == cited
+
+
+def git(*arguments: str) -> bytes:
+    return subprocess.check_output(["git", "-C", str(ROOT), *arguments], stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def history() -> set[str]:
+    """All commits before this one; not known to an archive or a shallow clone."""
+    try:
+        if git("rev-parse", "--is-shallow-repository").split() == [b"false"]:
+            return set(git("log", "--format=%H").decode().split())
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    pytest.skip("there is no history")
+
+
+def test_commits_are_known(history: set[str], tmp_path: Path) -> None:
+    """Records and results name commits of this repository, or one of it has their sources."""
+    same, sources = docs.same_sources(COMMITTED), {}
+    for commit in {*same.values()}:
+        assert commit in history
+        with tarfile.open(fileobj=io.BytesIO(git("archive", commit, "gongzhu_jax"))) as archive:
+            archive.extractall(tmp_path / commit, filter="data")
+        sources[commit] = source_digest(tmp_path / commit / "gongzhu_jax")
+    named = set()
+    for path in (*COMMITTED.glob("*.json"), *(COMMITTED / RECORDS).glob("*.json")):
+        content = json.loads(path.read_text())
+        for made in content.get("segments", [content]):
+            if made["commit"] in history or "source" not in made:
+                continue  # results from before sources were kept have nothing to be found by
+            named.add(made["commit"])
+            assert made["commit"] in same, path
+            assert made["source"] == sources[same[made["commit"]]], path
+    assert named == set(same)
+
+
 @pytest.mark.usefixtures("committed")
 def test_pages_are_what_the_results_say() -> None:
     marked = set()
