@@ -419,17 +419,24 @@ def test_examples_of_irrelevant_cards(params, weights, places) -> None:
     group = published.irrelevant_examples()["SJ"][1]
     hands = irrelevant_cards.draw_hands(0, "SJ", group, 4)
     step = jax.jit(jax.vmap(lambda owners, lead: env.step(env.from_owners(owners, 0), lead)))
+    both: dict[str, list[dict[str, float]]] = {}
     for kind, owners in (("without", hands.without), ("with", hands.present)):
         q = averaged_logits(params, step(jnp.asarray(owners), jnp.asarray(hands.leads)))
-        guessed = [card_id(c) for c in group if kind == "with" or c != "SJ"]
-        expected = [factors_of(row, guessed) for row in q]
-        for name in group:
-            if card_id(name) in guessed:
-                kept = np.sum(result["examples"]["SJ"][1][name][kind])
-                total = sum(factors[card_id(name)] for factors in expected)
-                assert kept == pytest.approx(total, rel=1e-4)
+        names = {card_id(c): c for c in group if kind == "with" or c != "SJ"}
+        expected = [factors_of(row, list(names)) for row in q]
+        both[kind] = [{names[card]: of[card] for card in names} for of in expected]
+        for name in names.values():
+            kept = np.sum(result["examples"]["SJ"][1][name][kind])
+            assert kept == pytest.approx(sum(of[name] for of in both[kind]), rel=1e-4)
     section = cards.irrelevant_cards(result)
     check_section(section)
+    lines = {line.label: line for table in section.tables for line in table.rows}
+    for name in both["without"][0]:
+        pairs = zip(both["with"], both["without"], strict=True)
+        change = np.sqrt(np.mean([(one[name] - other[name]) ** 2 for one, other in pairs]))
+        said = lines[f"group 2: {name} with SJ"].cells["rms change"]
+        assert change > 1e-3
+        assert float(said) == pytest.approx(change, abs=1e-4)
     assert [len(table.rows) for table in section.tables] == [17, 17, 10]
     larger = [
         max(ours(line), float(line.cells["its change when others move"].split()[0]))
