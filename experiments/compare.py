@@ -19,8 +19,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from experiments.common.cli import Result, choose_devices, compose, experiment, to_settings
-from experiments.common.launchers import HERE, LauncherSettings, launch
+from experiments.common.cli import Result, changed_settings, choose_devices, experiment
+from experiments.common.launchers import HERE, LauncherSettings, launch_all
 from experiments.common.plots import plot_over_time, plot_points
 from experiments.common.progress import progress
 from experiments.common.provenance import provenance
@@ -79,19 +79,6 @@ def make_player(label: str, settings: CompareSettings) -> Player:
     return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
 
 
-def play_in_process(
-    name: str,
-    players: tuple[Player, Player],
-    count: int,
-    settings: PlaySettings,
-    recorder: Recorder,
-) -> MatchRecord:
-    """One match in a process of a launcher."""
-    choose_devices()
-    of_this_machine = provenance(recorder.provenance["command"])
-    return play_one(name, players, count, settings, replace(recorder, provenance=of_this_machine))
-
-
 def play_one(
     name: str,
     players: tuple[Player, Player],
@@ -103,6 +90,14 @@ def play_one(
     chosen, options = settings.choose_deals(count), settings.seating_options(count)
     with progress(name) as on_progress:
         return recorder.play(name, *players, chosen, on_progress=on_progress, **options)
+
+
+def play_in_process(*call: Any) -> MatchRecord:
+    """`play_one` in a process of a launcher, on a machine of its own."""
+    choose_devices()
+    *match, recorder = call
+    of_this_machine = provenance(recorder.provenance["command"])
+    return play_one(*match, replace(recorder, provenance=of_this_machine))
 
 
 def play_all(
@@ -118,22 +113,12 @@ def play_all(
     the matches on fewer deals than the others. With a launcher every match is played in a process
     of its own, and records are kept as they come.
     """
-    launcher, names = launcher or LauncherSettings(), list(matches)
-    counts = {name: (deals_of or {}).get(name, settings.deals) for name in names}
-    calls = [(name, matches[name], counts[name], settings, work.recorder) for name in names]
-    records: dict[str, MatchRecord] = {}
-    try:
-        with progress("matches") as advance:
-            advance(0, len(matches))
-            play = play_one if launcher.name == HERE else play_in_process
-            for number, record in launch(launcher, play, calls):
-                work.recorder.store.keep(record)
-                records[names[number]] = record
-                advance(len(records), len(matches))
-    except KeyboardInterrupt:
-        done = f"{len(records)} of {len(matches)} matches are finished and kept"
-        raise KeyboardInterrupt(done) from None
-    return {name: records[name] for name in names}
+    launcher = launcher or LauncherSettings()
+    counts = {name: (deals_of or {}).get(name, settings.deals) for name in matches}
+    calls = [(name, of, counts[name], settings, work.recorder) for name, of in matches.items()]
+    play = play_one if launcher.name == HERE else play_in_process
+    records = launch_all(launcher, play, calls, "matches", work.recorder.store.keep)
+    return dict(zip(matches, records, strict=True))
 
 
 def as_rows(records: Mapping[str, MatchRecord]) -> Result:
@@ -183,9 +168,7 @@ def run_other(
     """A comparison of another experiment: its players, matches and differences, on the deals of its
     settings."""
     play = {key: getattr(settings, key) for key in ("set", "deals", "seed", "batch", "chunk")}
-    config = compose("compare", ())
-    config.merge_with({**play, "name": name, **chosen})
-    return run(to_settings(config, CompareSettings), work)
+    return run(changed_settings("compare", {**play, "name": name, **chosen}, where=name), work)
 
 
 def draw(result: Result, folder: Path) -> None:

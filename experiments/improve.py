@@ -21,10 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omegaconf.errors import OmegaConfBaseException
-
 from experiments import compare, train_belief, train_critic, train_distilled, train_opponent_model
-from experiments.common.cli import SETTINGS, Result, compose, experiment, to_settings
+from experiments.common.cli import Result, changed_settings, experiment
 from experiments.common.mixture import MixtureSettings
 from experiments.common.progress import note
 from experiments.common.results import Workplace
@@ -43,11 +41,9 @@ class Stage:
     kind: str  # of network, as weights files name it
     shipped: Path | None  # weights of round 0, if there are any
 
-    def changed(self, changes: Mapping[str, Any]) -> MixtureSettings:
-        """The settings of the command with these changes."""
-        config = compose(self.command, ())
-        config.merge_with(changes)
-        return to_settings(config, SETTINGS[self.command])
+    def changed(self, changes: Mapping[str, Any], where: str) -> MixtureSettings:
+        """The settings of the command with these changes, which the setting `where` has."""
+        return changed_settings(self.command, changes, where=where)
 
 
 def _stage(module: Any, kind: str, name: str = "") -> Stage:
@@ -105,10 +101,7 @@ def settings_of(settings: ImproveSettings, number: int, name: str) -> MixtureSet
     {critic}, {belief} and so on stand for the newest weights of that network."""
     changes = _filled_in(settings.stages[name], newest(settings, number, before=name))
     directory = str(file_of(settings, number, name).with_suffix(""))
-    try:
-        return STAGES[name].changed({**changes, "directory": directory})
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"stages.{name}: {str(error).splitlines()[0]}") from error
+    return STAGES[name].changed({**changes, "directory": directory}, f"stages.{name}")
 
 
 def _filled_in(tree: Any, files: Weights) -> Any:

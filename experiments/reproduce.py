@@ -19,15 +19,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from omegaconf.errors import OmegaConfBaseException
-
 from experiments.common.cli import (
     EXPERIMENTS,
     SETTINGS,
     Experiment,
+    changed_settings,
     command,
-    compose,
-    to_settings,
 )
 from experiments.common.progress import in_words, note, progress
 from experiments.common.results import PLACES, RECORDS, Workplace, read_result
@@ -126,12 +123,7 @@ def make_step(name: str, settings: ReproduceSettings) -> Step:
     own = {"checkpoint": settings.checkpoint, "checkpoints": [settings.checkpoint]}
     if settings.checkpoint is not None:
         changes |= {key: value for key, value in own.items() if key in known}
-    try:
-        chosen = compose(config, arguments)
-        chosen.merge_with(changes)
-        made = to_settings(chosen, SETTINGS[config])
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"steps.{name}: {str(error).splitlines()[0]}") from error
+    made = changed_settings(config, changes, arguments, f"steps.{name}")
     return Step(name, made, EXPERIMENTS[config])
 
 

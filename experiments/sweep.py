@@ -40,7 +40,7 @@ from experiments.common.cli import (
     open_config,
     to_settings,
 )
-from experiments.common.launchers import HERE, LauncherSettings, launch
+from experiments.common.launchers import HERE, LauncherSettings, launch_all
 from experiments.common.plots import plot_heat, plot_lines
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
@@ -222,18 +222,11 @@ def run(settings: SweepSettings, work: Workplace) -> Result:
         train_together(cells, work)
     play = play_cell if here else play_in_process
     calls = [(cell, work if here else work.recorder) for cell in cells]
-    played: dict[int, tuple[MatchRecord, float | None]] = {}
-    try:
-        for number, (record, size) in launch(settings.launcher, play, calls):
-            work.recorder.store.keep(record)
-            played[number] = record, size
-    except KeyboardInterrupt:
-        done = f"{len(played)} of {len(cells)} cells are finished and kept"
-        raise KeyboardInterrupt(done) from None
+    keep = work.recorder.store.keep
+    played = launch_all(settings.launcher, play, calls, "cells", lambda done: keep(done[0]))
     first = played[0][0]
     rows = []
-    for number, cell in enumerate(cells):
-        record, size = played[number]
+    for cell, (record, size) in zip(cells, played, strict=True):
         row: dict[str, Any] = {"label": cell.label, "values": dict(cell.values)}
         row["match"] = record.summary()
         if size is not None:

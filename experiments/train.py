@@ -12,18 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 from rich.console import Console
 
 from experiments.common.cli import DONE, command, load_settings
-from experiments.common.loggers import Logger, check_loggers, start_loggers
+from experiments.common.loggers import check_loggers, start_loggers
 from experiments.common.progress import note, progress
 from experiments.common.provenance import commit
-from experiments.common.run_summary import run_summary
-from experiments.common.settings import check_run_folder
-from experiments.common.tracking import LOG_NAME, RunLog, curve_points, read_log
+from experiments.common.settings import at_least, check_least, check_run_folder
+from experiments.common.tracking import (
+    LOG_NAME,
+    RunLog,
+    curve_points,
+    epoch_line,
+    read_log,
+    run_summary,
+)
 from experiments.common.training_plots import plot_training
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import Checkpoints, digest
@@ -49,6 +55,7 @@ from gongzhu_jax.training import (
     train,
     train_runs,
 )
+from gongzhu_jax.training.loop import EvaluateFn
 from gongzhu_jax.training.runs import figure_of_run
 
 
@@ -64,6 +71,7 @@ class RunSettings:
     loggers: list[str]
 
     def __post_init__(self) -> None:
+        check_least(self)
         check_loggers(self.loggers)
         check_run_folder(self.directory)
         for setting in ("profile", "checkpoints"):
@@ -76,21 +84,15 @@ class RunSettings:
 class TrainSettings(RunSettings):
     epochs: int  # of self-play and learning; the learning rate reaches its end with the last
     seed: int  # of deals, play and the network's first parameters
-    seeds: int  # independent runs in one program, with this seed and those after it
+    # independent runs in one program, with this seed and those after it
+    seeds: int = field(metadata=at_least(1))
     network: NetworkConfig = field(default_factory=NetworkConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     evaluate_every: int  # epochs between evaluations
-    evaluate_deals: int
+    evaluate_deals: int = field(metadata=at_least(0))
     checkpoint_every: int  # epochs between checkpoints
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.evaluate_deals < 0:
-            raise ConfigError("evaluate_deals must be 0 (no evaluation) or more")
-        if self.seeds < 1:
-            raise ConfigError("seeds must be at least 1")
 
     def training(self, start: str | None = None) -> TrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
@@ -124,14 +126,13 @@ class StopSignal:
         self.received = True
 
 
-def make_evaluate(settings: TrainSettings):
-    """Raw-network WPG on the development deals: the same ones every time."""
-    deals = choose_deals("development-1", settings.evaluate_deals).deals
-    greed = players.make("greed")
+def over_greed(make: Callable[[Params], players.Player], deals: int, seed: int) -> EvaluateFn:
+    """Points over Mr. Greed of the player made of the parameters, on the development deals: the
+    same ones every time."""
+    chosen, greed = choose_deals("development-1", deals).deals, players.make("greed")
 
-    def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
-        raw = players.from_network("raw", settings.network, params)
-        result = play_match(raw, greed, deals, seed=settings.seed)
+    def evaluate(params: Params, epoch: int) -> Mapping[str, float]:
+        result = play_match(make(params), greed, chosen, seed=seed)
         return {"wpg": result.mean, "wpg_stderr": result.standard_error}
 
     return evaluate
@@ -143,19 +144,31 @@ def main(settings: TrainSettings, line: str) -> int:
     return DONE
 
 
+class Start(NamedTuple):
+    """What a run starts from."""
+
+    params: Params | None  # None: random ones
+    about: dict[str, Any]  # what checkpoints say of it, as it is when the run starts
+
+    @property
+    def digest(self) -> str | None:
+        return None if self.params is None else digest(self.params)
+
+
 def starting_point(
-    start: str | None, network: Any, kind: NetworkKind = POLICY_VALUE
-) -> tuple[Params | None, dict[str, Any]]:
-    """The parameters of the weights file `start`, and what the file says of itself."""
-    if start is None:
-        return None, {}
-    path = Path(start)
+    settings: RunSettings, network: Any, kind: NetworkKind, line: str, usual: Params | None = None
+) -> Start:
+    """The parameters of the weights file `start`, or the usual ones."""
+    about = {"command": line, "commit": commit()}
+    if settings.start is None:
+        return Start(usual, about)
+    path = Path(settings.start)
     if path.suffix != SUFFIX:
         raise ConfigError(f"start must be a weights file (*{SUFFIX}), not {path}")
     stored, params = load_weights(path, kind)
     if stored != network:
         raise ConfigError(f"{path} has the network {stored}, this run {network}")
-    return params, {"start": about_weights(path)}
+    return Start(params, {**about, "start": about_weights(path)})
 
 
 def run_training(settings: TrainSettings, line: str) -> list[dict[str, float]]:
@@ -197,44 +210,41 @@ def _train(
     settings: TrainSettings, runs: Mapping[str, TrainSettings], line: str
 ) -> list[dict[str, float]]:
     """Trains runs, by name, in one program, and one by itself; `settings` say how and where."""
-    directory = Path(settings.directory)
-    params, about = starting_point(settings.start, settings.network)
-    start_digest = None if params is None else digest(params)
-    config = settings.training(start_digest)
-    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
+    first = starting_point(settings, settings.network, POLICY_VALUE, line)
+    config = settings.training(first.digest)
 
     def start(**options: Any) -> Any:
-        options |= {"about": about}
-        options["evaluate"] = make_evaluate(settings) if settings.evaluate_deals else None
-        mesh, folder = runtime.games_mesh(), settings.checkpoints or directory
+        options["about"] = first.about
+        if deals := settings.evaluate_deals:
+            raw = functools.partial(players.from_network, "raw", settings.network)
+            options["evaluate"] = over_greed(raw, deals, settings.seed)
+        mesh, folder = runtime.games_mesh(), settings.checkpoints or settings.directory
+        how = (settings.schedule, first.params)
         if len(runs) == 1:
-            return train(config, mesh, Checkpoints(folder), settings.schedule, params, **options)
-        configs = {name: run.training(start_digest) for name, run in runs.items()}
-        return train_runs(configs, mesh, folder, settings.schedule, params, **options)
+            return train(config, mesh, Checkpoints(folder), *how, **options)
+        configs = {name: run.training(first.digest) for name, run in runs.items()}
+        return train_runs(configs, mesh, folder, *how, **options)
 
-    what = f"epochs of {config.selfplay.games} games"
-    loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
-    rows = run_logged(start, settings, config.epochs, what, "wpg", _summary, loggers)
+    rows = run_logged(start, settings, config, config.selfplay.games, "wpg")
     if rows:
-        plot_training(curve_points(rows), rows, directory / "curve.png")
+        plot_training(curve_points(rows), rows, Path(settings.directory) / "curve.png")
     return rows
 
 
 def run_logged(
     start: Callable[..., Any],
     settings: RunSettings,
-    epochs: int,
-    what: str,
+    config: Any,
+    games: int,
     score: str,
-    summary: Callable[[Mapping[str, float]], str],
-    loggers: Callable[[], Sequence[Logger]] = tuple,
 ) -> list[dict[str, float]]:
     """A stretch of a run with progress, log and a clean stop; returns the log so far.
 
     `start` is called with `on_start`, `on_epoch` and `should_stop` of `run_epochs` and returns the
-    state at the end. Rows that have `score` are also printed, by `summary`; `loggers` starts those
-    that the log is sent to as well.
+    state at the end. `config` is that of the run, whose epochs have `games` each. Rows that have
+    `score` are also printed.
     """
+    epochs, what = config.epochs, f"epochs of {games} games"
     directory, first_process = Path(settings.directory), jax.process_index() == 0
     console = Console(stderr=True, quiet=not first_process)
     stop = StopSignal()
@@ -248,7 +258,8 @@ def run_logged(
             if row["epoch"]:
                 console.print(f"going on from epoch {row['epoch']} in {directory}")
             if first_process:
-                log = RunLog(directory, int(row["epoch"]), loggers())
+                loggers = start_loggers(settings.loggers, directory, asdict(config))
+                log = RunLog(directory, int(row["epoch"]), loggers)
             advance(int(row["epoch"]), epochs)
 
         def on_epoch(row: Mapping[str, float]) -> None:
@@ -261,7 +272,7 @@ def run_logged(
                 log.write(row)
             advance(int(row["epoch"]), epochs)
             if score in row:
-                console.print(summary(row))
+                console.print(epoch_line(row, score))
 
         state = start(on_start=on_start, on_epoch=on_epoch, should_stop=lambda: stop.received)
     rows = []
@@ -278,14 +289,6 @@ def run_logged(
             raise KeyboardInterrupt(stopped)
         console.print(f"{stopped}; the same command goes on from there")
     return rows
-
-
-def _summary(row: Mapping[str, float]) -> str:
-    return (
-        f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
-        f"{row['games_per_second']:.0f} games/s  policy {row['policy_loss']:.3f}  "
-        f"value {row['value_loss']:.1f}  raw WPG {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
-    )
 
 
 if __name__ == "__main__":

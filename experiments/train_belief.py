@@ -19,7 +19,7 @@ class TrainBeliefSettings(MixtureSettings):
 
 
 def train(settings: TrainBeliefSettings, line: str) -> None:
-    run_training(settings, settings.network, KIND, line)
+    run_training(settings, KIND, line)
 
 
 main = command("train_belief", TrainBeliefSettings)(train)

@@ -10,14 +10,14 @@ averaged Q of every legal card, the card played and who held what. At intervals 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax
 import numpy as np
 
 from experiments.common.cli import command
-from experiments.common.mixture import HELD_OUT_SEED, MixtureSettings, run_training, so_far
-from experiments.train_critic import over_greed
+from experiments.common.mixture import HELD_OUT_SEED, MixtureSettings, run_training
+from experiments.common.settings import at_least
+from experiments.train import over_greed
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.mixture_training import play_mixture, random_stages
@@ -38,12 +38,8 @@ HELD_OUT_POSITIONS = 12
 class TrainDistilledSettings(MixtureSettings):
     network: DistilledConfig = field(default_factory=DistilledConfig)
     belief: str | None  # weights of the belief that the network starts from; null: the shipped ones
-    evaluate_deals: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.evaluate_deals < 1 or self.held_out_games < 1:
-            raise ConfigError("evaluate_deals and held_out_games must be at least 1")
+    evaluate_deals: int = field(metadata=at_least(1))
+    held_out_games: int = field(metadata=at_least(1))
 
 
 def on_top_of_belief(network: DistilledConfig, belief: str | None, seed: int) -> Params:
@@ -84,20 +80,11 @@ def train(settings: TrainDistilledSettings, line: str) -> None:
     start = on_top_of_belief(settings.network, settings.belief, settings.training["seed"])
     run_training(
         settings,
-        settings.network,
         KIND,
         line,
         start_params=start,
         evaluate=make_evaluate(settings),
         score="wpg",
-        summary=_summary,
-    )
-
-
-def _summary(row: Mapping[str, Any]) -> str:
-    return (
-        f"{so_far(row)}  regret {row['regret']:.2f}  "
-        f"over Mr. Greed {row['wpg']:.1f} +- {row['wpg_stderr']:.1f}"
     )
 
 

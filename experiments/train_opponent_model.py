@@ -20,7 +20,7 @@ class TrainOpponentModelSettings(MixtureSettings):
 
 
 def train(settings: TrainOpponentModelSettings, line: str) -> None:
-    run_training(settings, settings.network, KIND, line)
+    run_training(settings, KIND, line)
 
 
 main = command("train_opponent_model", TrainOpponentModelSettings)(train)

@@ -141,6 +141,19 @@ def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -
     return to_settings(compose(name, arguments), settings)
 
 
+def changed_settings(
+    name: str, changes: Mapping[str, Any], arguments: Sequence[str] = (), where: str = ""
+) -> Any:
+    """The settings of a command that has been imported, with changes; `where` is the setting that
+    these come from, for errors."""
+    try:
+        config = compose(name, arguments)
+        config.merge_with(changes)
+        return to_settings(config, SETTINGS[name])
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{where}: {str(error).splitlines()[0]}") from error
+
+
 def compose(name: str, arguments: Sequence[str]) -> DictConfig:
     return deepcopy(_composed(str(CONFIGS), name, tuple(arguments)))
 

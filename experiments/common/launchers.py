@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from experiments.common.progress import progress
 from gongzhu_jax.errors import ConfigError, MissingExtraError
 
 EXTRAS = {"submitit": "sweep", "ray": "ray"}
@@ -48,6 +49,28 @@ def launch(
         return ((number, work(*call)) for number, call in enumerate(calls))
     jax.config.update("jax_platforms", "cpu")  # this process must not take the others' memory
     return (_on_ray if settings.name == "ray" else _on_slurm)(settings, work, calls)
+
+
+def launch_all(
+    settings: LauncherSettings,
+    work: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    what: str,
+    keep: Callable[[Any], None],
+) -> list[Any]:
+    """The results of all calls in their order, each kept as it comes. Ctrl-C says how many are."""
+    results: dict[int, Any] = {}
+    try:
+        with progress(what) as advance:
+            advance(0, len(calls))
+            for number, result in launch(settings, work, calls):
+                keep(result)
+                results[number] = result
+                advance(len(results), len(calls))
+    except KeyboardInterrupt:
+        done = f"{len(results)} of {len(calls)} {what} are finished and kept"
+        raise KeyboardInterrupt(done) from None
+    return [results[number] for number in range(len(calls))]
 
 
 def _on_ray(

@@ -1,24 +1,20 @@
 """Trainings on games of a mixture of players: what those of the belief, the opponent model, the
 distilled policy and the critic share."""
 
-import functools
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import jax
 import numpy as np
 
-from experiments.common.loggers import start_loggers
-from experiments.common.provenance import commit
+from experiments.common.settings import at_least
 from experiments.train import RunSettings, run_logged, starting_point
 from gongzhu_jax import runtime
-from gongzhu_jax.checkpoint import Checkpoints, digest
+from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.mixture_training import (
-    MixtureNetwork,
     MixtureTrainingConfig,
     compile_epoch,
     held_out_nll,
@@ -38,8 +34,9 @@ HELD_OUT_SEED = 1_000_003
 class MixtureSettings(RunSettings):
     # Fields of `MixtureTrainingConfig` but for network and start.
     training: dict[str, Any] = field(default_factory=dict)
+    network: Any
     held_out: str | None = None
-    held_out_games: int = 0
+    held_out_games: int = field(default=0, metadata=at_least(0))
     schedule: Schedule = field(default_factory=Schedule)
     chunk: int | None
 
@@ -50,8 +47,6 @@ class MixtureSettings(RunSettings):
             raise ConfigError("shares of the mixture must be 0 or more")
         if self.held_out in self.player_types:
             raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
-        if self.held_out_games < 0:
-            raise ConfigError("held_out_games must be 0 (no evaluation) or more")
 
     @property
     def player_types(self) -> dict[str, float]:
@@ -62,17 +57,17 @@ class MixtureSettings(RunSettings):
     def options(self) -> dict[str, dict[str, Any]]:
         return self.training.get("options", {})
 
-    def config(self, network: MixtureNetwork, start: str | None = None) -> MixtureTrainingConfig:
+    def config(self, start: str | None = None) -> MixtureTrainingConfig:
         """`start` is the digest of the parameters that the run starts from."""
         known = {field.name for field in fields(MixtureTrainingConfig)} - {"network", "start"}
         if unknown := sorted(set(self.training) - known):
             there_are = ", ".join(sorted(known))
             raise ConfigError(f"unknown setting 'training.{unknown[0]}'; there are {there_are}")
         chosen: dict[str, Any] = {**self.training, "mixture": self.player_types}
-        return MixtureTrainingConfig(**chosen, network=network, start=start)
+        return MixtureTrainingConfig(**chosen, network=self.network, start=start)
 
 
-def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
+def make_evaluate(settings: MixtureSettings) -> EvaluateFn:
     """Gain over uniform on games of the held-out player, against itself and among the others."""
     mesh = runtime.games_mesh()
     types = settings.player_types
@@ -81,7 +76,7 @@ def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
     shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
     seed = (HELD_OUT_SEED, settings.training["seed"])
     games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).states
-    measure = jax.jit(lambda params, games: held_out_nll(params, games, network))
+    measure = jax.jit(lambda params, games: held_out_nll(params, games, settings.network))
 
     def evaluate(params: Any, epoch: int) -> Mapping[str, float]:
         nll, uniform, count = (np.asarray(part) for part in measure(params, games))
@@ -96,7 +91,6 @@ def make_evaluate(settings: MixtureSettings, network: MixtureNetwork):
 
 def run_training(
     settings: MixtureSettings,
-    network: MixtureNetwork,
     kind: NetworkKind,
     line: str,
     *,
@@ -104,52 +98,32 @@ def run_training(
     kept_policy: Params | None = None,
     evaluate: EvaluateFn | None = None,
     score: str = "gain",
-    summary: Callable[[Mapping[str, float]], str] | None = None,
 ) -> None:
     """One stretch of a run of this kind of network.
 
     Args:
       start_params: the parameters that the run starts from where no file has them.
       kept_policy: for a critic, the parameters whose policy is kept.
-      evaluate, score, summary: what is measured; by default the gain on held-out games.
+      evaluate, score: what is measured; by default the gain on held-out games.
     """
-    params, about = starting_point(settings.start, network, kind)
-    params = start_params if params is None else params
-    config = settings.config(network, None if params is None else digest(params))
-    directory, mesh = Path(settings.directory), runtime.games_mesh()
-    about = {"command": line, "commit": commit(), **about}  # as they are when the run starts
+    first = starting_point(settings, settings.network, kind, line, start_params)
+    config, mesh = settings.config(first.digest), runtime.games_mesh()
     made = [make_labelled(name, settings.options) for name in settings.player_types]
     if evaluate is None and settings.held_out_games:
-        evaluate = make_evaluate(settings, network)
+        evaluate = make_evaluate(settings)
 
     def start(**hooks: Any) -> Any:
         return run_epochs(
             config,
-            init_state(config, mesh, params),
+            init_state(config, mesh, first.params),
             compile_epoch(config, made, mesh, settings.chunk, kept_policy),
-            Checkpoints(settings.checkpoints or directory),
+            Checkpoints(settings.checkpoints or settings.directory),
             settings.schedule,
             games_per_epoch=lambda config: config.games,
             evaluate=evaluate,
             score=score,
-            about=about,
+            about=first.about,
             **hooks,
         )
 
-    what = f"epochs of {config.games} games"
-    loggers = functools.partial(start_loggers, settings.loggers, directory, asdict(config))
-    run_logged(start, settings, config.epochs, what, score, summary or _summary, loggers)
-
-
-def _summary(row: Mapping[str, float]) -> str:
-    return (
-        f"{so_far(row)}  held out {row['gain']:.4f} +- {row['gain_stderr']:.4f} better than uniform"
-    )
-
-
-def so_far(row: Mapping[str, float]) -> str:
-    """The start of a line about an epoch."""
-    return (
-        f"epoch {row['epoch']}  {row['games']} games  {row['seconds'] / 60:.1f} min  "
-        f"{row['games_per_second']:.0f} games/s  loss {row['loss']:.4f}"
-    )
+    run_logged(start, settings, config, config.games, score)

@@ -1,13 +1,15 @@
 """Positions to look at: all those of finished games of one player against itself."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from experiments.common.blocks import in_blocks
 from experiments.common.progress import progress
 from experiments.common.settings import PlaySettings
 from gongzhu_jax import players
@@ -28,9 +30,21 @@ STAGES = 48
 """Stages at which there can be a choice: in the last trick there is none."""
 
 Sums = dict[str, np.ndarray]
-MeasureFn = Callable[[Any, jax.Array, env.GameState, jax.Array], dict[str, jax.Array]]
-"""(parameters, key, states [games], cards played there [games]) -> figures of each game at this
-stage, [games, ...]"""
+Figures = dict[str, jax.Array]
+"""Of each game at one stage, [games, ...]"""
+
+
+class Looked(NamedTuple):
+    """What a measure is given of one stage of all games."""
+
+    params: Any  # of the network
+    key: jax.Array
+    states: env.GameState  # [games]
+    cards: jax.Array  # [games], played there
+
+
+MeasureFn = Callable[..., Figures]
+"""Of what is looked at; the network and options are given by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +55,15 @@ class PositionSettings(PlaySettings):
     player: str
 
 
-def measure_games(settings: PositionSettings, make: Callable[[Network], MeasureFn]) -> Sums:
-    """Sums of a measure over all positions of games of the settings' player against itself."""
+def measure_games(settings: PositionSettings, measure: MeasureFn, *options: str) -> dict[str, Any]:
+    """A result: blocks of sums of a measure over all positions of games of the settings' player
+    against itself; `options` are settings that the measure takes."""
     config, params = load_weights(settings.checkpoint)
     finals = final_states(players.make(settings.player, checkpoint=settings.checkpoint), settings)
-    return sums_over_positions(finals, make(make_network(config)), params, settings.seed)
+    given = {name: getattr(settings, name) for name in options}
+    of_network = functools.partial(measure, network=make_network(config), **given)
+    sums = sums_over_positions(finals, of_network, params, settings.seed)
+    return {"blocks": in_blocks(sums), "games": len(finals.stage), **given}
 
 
 def games_between(player: Player, opponent: Player, settings: PlaySettings) -> SeatingResult:
@@ -77,10 +95,11 @@ def sums_over_positions(
         def add(stage, total):
             states = jax.vmap(env.rewind, (0, None))(finals, stage.astype(jnp.int8))
             cards = jnp.take(finals.plays, stage, axis=1)
-            figures = measure(params, jax.random.fold_in(key, stage), states, cards)
+            figures = measure(Looked(params, jax.random.fold_in(key, stage), states, cards))
             return jax.tree.map(jnp.add, total, figures)
 
-        shapes = jax.eval_shape(lambda: measure(params, key, finals, finals.plays[:, 0]))
+        first = Looked(params, key, finals, finals.plays[:, 0])
+        shapes = jax.eval_shape(lambda: measure(first))
         zero = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         return jax.lax.fori_loop(0, STAGES, add, zero)
 

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError
@@ -18,6 +19,16 @@ def at_least(least: float) -> dict[str, float]:
     return {"least": least}
 
 
+def check_least(settings: Any) -> None:
+    """`ConfigError` if a setting is smaller than its metadata allow."""
+    for each in fields(settings):
+        value, least = getattr(settings, each.name), each.metadata.get("least")
+        if least is not None and isinstance(value, Sized) and len(value) < least:
+            raise ConfigError(f"{each.name} must name at least {least}, not {len(value)}")
+        if least is not None and isinstance(value, int | float) and value < least:
+            raise ConfigError(f"{each.name} must be at least {least}, not {value}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class KeptSettings:
     """Where a result goes."""
@@ -29,12 +40,7 @@ class KeptSettings:
 
     def __post_init__(self) -> None:
         check_file(self.output, "output", (".json",))
-        for each in fields(self):
-            value, least = getattr(self, each.name), each.metadata.get("least")
-            if least is not None and isinstance(value, Sized) and len(value) < least:
-                raise ConfigError(f"{each.name} must name at least {least}, not {len(value)}")
-            if least is not None and isinstance(value, int | float) and value < least:
-                raise ConfigError(f"{each.name} must be at least {least}, not {value}")
+        check_least(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,5 @@
-"""Logs of a run: one JSON line per epoch; TensorBoard and other loggers get the same numbers."""
+"""Logs of a run: one JSON line per epoch; TensorBoard and other loggers get the same numbers, and
+the terminal a few lines."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 from tensorboardX import SummaryWriter
 
 from experiments.common.loggers import Logger
+from experiments.common.progress import in_words
 from gongzhu_jax.files import write_whole
 
 LOG_NAME = "log.jsonl"
@@ -69,3 +71,35 @@ def read_log(path: Path) -> list[dict[str, float]]:
         except json.JSONDecodeError:
             break
     return rows
+
+
+def run_summary(
+    rows: Sequence[Mapping[str, float]], directory: Path, epochs: int, score: str
+) -> list[str]:
+    """Lines for the terminal, from the log of a run: how far it is, the best and the last of its
+    scores, and what can be done with it now."""
+    last = rows[-1]
+    done = f"{last['epoch']} of {epochs} epochs, {last['games']:,} games"
+    lines = [f"{done} in {in_words(last['seconds'])} of training"]
+    measured = [row for row in rows if score in row]
+    if measured:
+        best = max(measured, key=lambda row: row[score])
+        lines.append(
+            f"best {score} {with_error(best, score)}, after epoch {best['epoch']}, the one that "
+            f"players load; last {with_error(measured[-1], score)}"
+        )
+    return [*lines, f"log.jsonl and tensorboard/ are in {directory}"]
+
+
+def epoch_line(row: Mapping[str, float], score: str) -> str:
+    """An epoch for the terminal: how far the run is, its pace, its losses and what was measured."""
+    names = [name for name in row if name.endswith("loss") or name in (score, "regret")]
+    pace = f"{row['seconds'] / 60:.1f} min  {row['games_per_second']:.0f} games/s"
+    figures = (f"{name.replace('_', ' ')} {with_error(row, name)}" for name in names)
+    return "  ".join([f"epoch {row['epoch']}  {row['games']} games  {pace}", *figures])
+
+
+def with_error(row: Mapping[str, float], name: str) -> str:
+    """A figure of a row, in points or nats, with its standard error if it has one."""
+    digits, error = 1 if name == "wpg" else 4, row.get(f"{name}_stderr")
+    return f"{row[name]:.{digits}f}" + (f" +- {error:.{digits}f}" if error is not None else "")

@@ -20,17 +20,16 @@ The result has `blocks`: sums over blocks of games by card, [blocks][52].
 import functools
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
 from experiments.common.plots import plot_by_card
 from experiments.common.positions import (
     ORIGINAL_FACTOR,
-    MeasureFn,
+    Figures,
+    Looked,
     PositionSettings,
     correction_factors,
     measure_games,
@@ -59,43 +58,36 @@ def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
     return jnp.where(counted, known - mean[:, None], 0.0)
 
 
-def make_measure(network: Network, beta: float) -> MeasureFn:
+def measure(at: Looked, network: Network, beta: float) -> Figures:
     """Sums of factors and of relative values at one stage, [games, 52]."""
-
-    def measure(
-        params: Any, key: jax.Array, states: env.GameState, cards: jax.Array
-    ) -> dict[str, jax.Array]:
-        legal = jax.vmap(env.legal_mask)(states)
-        counted = legal & (jnp.sum(legal, axis=1, keepdims=True) > 1)
-        logits, _ = network.apply(params, jax.vmap(encode_averaged)(states))
-        factors = jax.vmap(correction_factors, (0, 0, None))(logits, states, beta)
-        value = relative(visit_once(network, params, key, states), counted)
-        output = jnp.where(counted, logits / POLICY_SHARPNESS, 0.0)
-        policy = relative(output, counted)
-        high = jnp.asarray(RANK)[cards] + LOWEST_RANK >= ORIGINAL_FACTOR.min_rank
-        of_suit = jnp.asarray(SUIT)[None, :] == (cards // NUM_RANKS)[:, None]
-        sliced = counted & high[:, None] & of_suit
-        clipped = functools.partial(correction_factors, config=ORIGINAL_FACTOR)
-        originals = jax.vmap(clipped, (0, 0, None))(logits, states, beta)
-        return {
-            "count": counted.astype(jnp.float32),
-            "factor": jnp.where(counted, factors, 0.0),
-            "value": value,
-            "square": jnp.square(value),
-            "policy": policy,
-            "policy_square": jnp.square(policy),
-            "output": output,
-            "output_square": jnp.square(output),
-            "sliced": sliced.astype(jnp.float32),
-            "original_factor": jnp.where(sliced, originals, 0.0),
-        }
-
-    return measure
+    legal = jax.vmap(env.legal_mask)(at.states)
+    counted = legal & (jnp.sum(legal, axis=1, keepdims=True) > 1)
+    logits, _ = network.apply(at.params, jax.vmap(encode_averaged)(at.states))
+    factors = jax.vmap(correction_factors, (0, 0, None))(logits, at.states, beta)
+    value = relative(visit_once(network, at.params, at.key, at.states), counted)
+    output = jnp.where(counted, logits / POLICY_SHARPNESS, 0.0)
+    policy = relative(output, counted)
+    high = jnp.asarray(RANK)[at.cards] + LOWEST_RANK >= ORIGINAL_FACTOR.min_rank
+    of_suit = jnp.asarray(SUIT)[None, :] == (at.cards // NUM_RANKS)[:, None]
+    sliced = counted & high[:, None] & of_suit
+    clipped = functools.partial(correction_factors, config=ORIGINAL_FACTOR)
+    originals = jax.vmap(clipped, (0, 0, None))(logits, at.states, beta)
+    return {
+        "count": counted.astype(jnp.float32),
+        "factor": jnp.where(counted, factors, 0.0),
+        "value": value,
+        "square": jnp.square(value),
+        "policy": policy,
+        "policy_square": jnp.square(policy),
+        "output": output,
+        "output_square": jnp.square(output),
+        "sliced": sliced.astype(jnp.float32),
+        "original_factor": jnp.where(sliced, originals, 0.0),
+    }
 
 
 def run(settings: CardStatisticsSettings, work: Workplace) -> Result:
-    sums = measure_games(settings, lambda network: make_measure(network, settings.beta))
-    return {"blocks": in_blocks(sums), "games": len(sums["count"]), "beta": settings.beta}
+    return measure_games(settings, measure, "beta")
 
 
 def draw(result: Result, folder: Path) -> None:

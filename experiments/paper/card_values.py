@@ -13,15 +13,18 @@ holder of a key card can no longer keep it back, so the last tricks are also mea
 The result has `blocks`: sums over blocks of games by card, [blocks][9], and those of late tricks.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
-from experiments.common.positions import MeasureFn, PositionSettings, measure_games, visit_once
+from experiments.common.positions import (
+    Figures,
+    Looked,
+    PositionSettings,
+    measure_games,
+    visit_once,
+)
 from experiments.common.results import Workplace
 from experiments.paper.published import paper_rows
 from gongzhu_jax.game import env
@@ -50,29 +53,22 @@ def comparable(state: env.GameState) -> tuple[jax.Array, jax.Array]:
     return discarding & hand[_CARDS] & (lowest < _CARDS) & unseen, lowest
 
 
-def make_measure(network: Network) -> MeasureFn:
+def measure(at: Looked, network: Network) -> Figures:
     """Sums of values at one stage, [games, 9]."""
-
-    def measure(
-        params: Any, key: jax.Array, states: env.GameState, _: jax.Array
-    ) -> dict[str, jax.Array]:
-        q = visit_once(network, params, key, states)
-        measured, lowest = jax.vmap(comparable)(states)
-        value = jnp.take_along_axis(q, lowest, axis=1) - q[:, _CARDS]
-        late = measured & (states.stage >= LATE * NUM_SEATS)[:, None]
-        return {
-            "count": measured.astype(jnp.float32),
-            "value": jnp.where(measured, value, 0.0),
-            "late_count": late.astype(jnp.float32),
-            "late_value": jnp.where(late, value, 0.0),
-        }
-
-    return measure
+    q = visit_once(network, at.params, at.key, at.states)
+    measured, lowest = jax.vmap(comparable)(at.states)
+    value = jnp.take_along_axis(q, lowest, axis=1) - q[:, _CARDS]
+    late = measured & (at.states.stage >= LATE * NUM_SEATS)[:, None]
+    return {
+        "count": measured.astype(jnp.float32),
+        "value": jnp.where(measured, value, 0.0),
+        "late_count": late.astype(jnp.float32),
+        "late_value": jnp.where(late, value, 0.0),
+    }
 
 
 def run(settings: PositionSettings, work: Workplace) -> Result:
-    sums = measure_games(settings, make_measure)
-    return {"blocks": in_blocks(sums), "cards": list(CARDS), "games": len(sums["count"])}
+    return {**measure_games(settings, measure), "cards": list(CARDS)}
 
 
 main = experiment("paper/card_values", PositionSettings, run)

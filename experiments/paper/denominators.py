@@ -14,14 +14,12 @@ The result has `blocks`: sums over blocks of games.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
-from experiments.common.positions import MeasureFn, PositionSettings, measure_games
+from experiments.common.positions import Figures, Looked, PositionSettings, measure_games
 from experiments.common.results import Workplace
 from experiments.common.settings import at_least
 from gongzhu_jax.game import env
@@ -49,41 +47,32 @@ def of_slice(sums: ClassSums, card: jax.Array) -> jax.Array:
     return jnp.stack([jnp.asarray(figure, jnp.float32) for figure in figures])
 
 
-def make_measure(network: Network, beta: float, scenarios: int) -> MeasureFn:
+def measure(at: Looked, network: Network, beta: float, scenarios: int) -> Figures:
     """Sums at one stage, [games]: of slices as means over the scenarios, and of variances."""
     config = WeightConfig(rule="iec-class")
-
-    def measure(
-        params: Any, key: jax.Array, states: env.GameState, _: jax.Array
-    ) -> dict[str, jax.Array]:
-        views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(states)
-        keys = jax.random.split(key, len(states.stage))
-        holder = jax.vmap(lambda key, view: sample(key, view, scenarios))(keys, views)
-        counts = jax.vmap(counted_slices, (0, None))(views, config)
-        legal = jax.vmap(env.legal_mask)(states)
-        measured = (jnp.sum(legal, axis=1) > 1) & jnp.any(counts, axis=1)
-        sums, _, _ = sum_class_slices(
-            *(params, views, holder, counts & measured[:, None], of_slice, jnp.float32(beta)),
-            *(network, config),
-            shape=(len(SLICE_SUMS),),
-        )  # [games, scenarios, figures]
-        of_gamma, of_denominators = sums[..., -2], sums[..., -1]
-        return {
-            **{name: jnp.mean(sums[..., i], axis=1) for i, name in enumerate(SLICE_SUMS)},
-            "decisions": measured.astype(jnp.float32),
-            "variance_of_gamma": jnp.var(of_gamma, axis=1, ddof=1),
-            "variance_of_denominators": jnp.var(of_denominators, axis=1, ddof=1),
-            "variance_of_both": jnp.var(of_gamma - of_denominators, axis=1, ddof=1),
-        }
-
-    return measure
+    views = jax.vmap(lambda state: view(state, env.player_to_move(state)))(at.states)
+    keys = jax.random.split(at.key, len(at.states.stage))
+    holder = jax.vmap(lambda one, view: sample(one, view, scenarios))(keys, views)
+    counts = jax.vmap(counted_slices, (0, None))(views, config)
+    legal = jax.vmap(env.legal_mask)(at.states)
+    measured = (jnp.sum(legal, axis=1) > 1) & jnp.any(counts, axis=1)
+    sums, _, _ = sum_class_slices(
+        *(at.params, views, holder, counts & measured[:, None], of_slice, jnp.float32(beta)),
+        *(network, config),
+        shape=(len(SLICE_SUMS),),
+    )  # [games, scenarios, figures]
+    of_gamma, of_denominators = sums[..., -2], sums[..., -1]
+    return {
+        **{name: jnp.mean(sums[..., i], axis=1) for i, name in enumerate(SLICE_SUMS)},
+        "decisions": measured.astype(jnp.float32),
+        "variance_of_gamma": jnp.var(of_gamma, axis=1, ddof=1),
+        "variance_of_denominators": jnp.var(of_denominators, axis=1, ddof=1),
+        "variance_of_both": jnp.var(of_gamma - of_denominators, axis=1, ddof=1),
+    }
 
 
 def run(settings: DenominatorSettings, work: Workplace) -> Result:
-    sums = measure_games(
-        settings, lambda network: make_measure(network, settings.beta, settings.scenarios)
-    )
-    return {"blocks": in_blocks(sums), "games": len(sums["slices"]), "beta": settings.beta}
+    return measure_games(settings, measure, "beta", "scenarios")
 
 
 main = experiment("paper/denominators", DenominatorSettings, run)

@@ -33,7 +33,8 @@ import numpy as np
 from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
 from experiments.common.positions import (
-    MeasureFn,
+    Figures,
+    Looked,
     PositionSettings,
     correction_factors,
     measure_games,
@@ -140,16 +141,10 @@ def examples(network: Network, params: Any, settings: IrrelevantSettings) -> dic
     return rows
 
 
-def make_measure(network: Network, beta: float) -> MeasureFn:
+def measure(at: Looked, network: Network, beta: float) -> Figures:
     """Sums of changes at one stage, [games, 52]."""
-
-    def measure(
-        params: Any, key: jax.Array, states: env.GameState, _: jax.Array
-    ) -> dict[str, jax.Array]:
-        keys = jax.random.split(key, len(states.stage))
-        return jax.vmap(lambda k, state: _changes(network, params, k, state, beta))(keys, states)
-
-    return measure
+    keys = jax.random.split(at.key, len(at.states.stage))
+    return jax.vmap(lambda k, state: _changes(network, at.params, k, state, beta))(keys, at.states)
 
 
 def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState, beta: float):
@@ -190,8 +185,7 @@ def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState
 def run(settings: IrrelevantSettings, work: Workplace) -> Result:
     config, params = load_weights(settings.checkpoint)
     groups = examples(make_network(config), params, settings)
-    sums = measure_games(settings, lambda network: make_measure(network, settings.beta))
-    return {"examples": groups, "blocks": in_blocks(sums)}
+    return {"examples": groups, **measure_games(settings, measure, "beta")}
 
 
 main = experiment("paper/irrelevant_cards", IrrelevantSettings, run)

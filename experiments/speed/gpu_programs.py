@@ -165,7 +165,7 @@ def _learning(
     """The updates of an epoch on a mixture; its evaluations are positions learnt from."""
     chosen = "usual" if sizes == CPU else f"{name}_gpu"
     settings: Any = load_settings(f"train_{name}", settings_type, [f"sizes={chosen}"])
-    config = settings.config(settings.network)
+    config = settings.config()
     state = jax.eval_shape(lambda: init_mixture(config, runtime.games_mesh()))
     learner, window = _shapes((state.learner, state.window), runtime.on_all(mesh))
     key = _shapes(jax.random.key(0), runtime.on_all(mesh))

@@ -1,6 +1,7 @@
 """Experiments about single cards and positions against plain NumPy, on an untrained network."""
 
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -152,7 +153,7 @@ def ours(line: Line) -> float:
 
 
 def test_card_statistics(params, games, finals, policy, values) -> None:
-    measure = card_statistics.make_measure(make(SMALL), BETA)
+    measure = partial(card_statistics.measure, network=make(SMALL), beta=BETA)
     sums = positions.sums_over_positions(finals, measure, params, seed=0, batch=4)
     lists: dict[str, list[list[float]]] = {
         name: [[] for _ in range(52)]
@@ -219,7 +220,7 @@ def test_card_statistics(params, games, finals, policy, values) -> None:
 
 def test_card_values(params, games, finals, values) -> None:
     """Positions and values by the plain rules, card by card."""
-    measure = card_values.make_measure(make(SMALL))
+    measure = partial(card_values.measure, network=make(SMALL))
     sums = positions.sums_over_positions(finals, measure, params, seed=0, batch=4)
     expected: dict[str, list[float]] = {name: [] for name in card_values.CARDS}
     late: dict[str, list[float]] = {name: [] for name in card_values.CARDS}
@@ -260,7 +261,8 @@ def test_denominators(params, games, finals) -> None:
     """Y, J and the products against the plain-Python oracle, scenario by scenario."""
     network, few, scenarios = make(SMALL), 2, 3
     states = jax.tree.map(lambda leaf: leaf[:few], finals)
-    measure = denominators.make_measure(network, BETA, scenarios)
+    options = {"network": network, "beta": BETA, "scenarios": scenarios}
+    measure = partial(denominators.measure, **options)
     sums = positions.sums_over_positions(states, measure, params, seed=0, batch=few)
     policy = jax.jit(lambda x: network.apply(params, x[None])[0][0])
 
@@ -370,7 +372,7 @@ def factors_of(q: np.ndarray, legal: list[int]) -> dict[int, float]:
 def test_irrelevant_cards_are_searched_as_the_paper_defines_them(params, games, finals) -> None:
     """Each legal card in turn is exchanged for an unseen one of another suit, in plain Python."""
     key = jax.random.key(5)
-    measure = jax.jit(irrelevant_cards.make_measure(make(SMALL), BETA))
+    measure = jax.jit(partial(irrelevant_cards.measure, network=make(SMALL), beta=BETA))
     counted, changes = 0, []
     rewind = jax.jit(jax.vmap(env.rewind, (0, None)))
     for stage in (1, 10, 23):

@@ -85,5 +85,5 @@ def test_a_training_traces_its_second_epoch(
         return SimpleNamespace(epoch=3)
 
     settings = load_settings("train", train.TrainSettings, line)
-    train.run_logged(start, settings, 3, "epochs", "wpg", str)
+    train.run_logged(start, settings, settings.training(), 1, "wpg")
     assert traces == [0, 1, 1]

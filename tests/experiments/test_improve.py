@@ -42,7 +42,7 @@ def test_every_stage_uses_the_newest_weights(settings: improve.ImproveSettings) 
     assert model.options["distilled"]["checkpoint"] == student
     assert model.player_types["distilled"] > 0
     assert isinstance(model, TrainOpponentModelSettings)
-    model.config(model.network)  # refuses a network of another number of player types
+    model.config()  # refuses a network of another number of player types
 
 
 def test_the_player_of_a_round_has_its_networks(settings: improve.ImproveSettings) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from experiments.common import loggers
 from experiments.common.loggers import IDS, check_loggers, start_loggers
-from experiments.common.run_summary import run_summary
-from experiments.common.tracking import RunLog, read_log
+from experiments.common.tracking import RunLog, epoch_line, read_log, run_summary
 from gongzhu_jax.errors import ConfigError, MissingExtraError
 
 ROWS = [
@@ -77,4 +76,7 @@ def test_summary_at_the_end() -> None:
     assert "best wpg -9.0 +- 4.0, after epoch 2, the one that players load" in second
     assert second.endswith("last -20.0 +- 4.0")
     assert "runs/mine" in third
+    row = {**ROWS[1], "seconds": 66.0, "games_per_second": 4.2}
+    said = "epoch 2  32 games  1.1 min  4 games/s  policy loss 2.0000  wpg -9.0 +- 4.0"
+    assert epoch_line(row, "wpg") == said
     assert len(run_summary(ROWS[:1], Path("runs/mine"), 4, "wpg")) == 2  # nothing was measured

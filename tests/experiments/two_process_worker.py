@@ -49,7 +49,7 @@ def main(directory: str) -> int:
 
     line = [f"directory={directory}", "distributed=true"]
     settings = load_settings("train", TrainSettings, line)
-    run_logged(start, settings, Config().epochs, "epochs", "score", str)
+    run_logged(start, settings, Config(), 1, "score")
     return DONE
 
 
