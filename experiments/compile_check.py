@@ -11,7 +11,6 @@ run. What was compiled before, and has not changed, is not compiled again.
 
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,13 +21,11 @@ from jax.experimental import topologies
 from jax.sharding import Mesh
 
 from experiments.common import hlo
-from experiments.common.cli import DONE, command
+from experiments.common.cli import Result, experiment
 from experiments.common.plots import plot_compile_check
-from experiments.common.progress import as_lines, note, print_table, progress
+from experiments.common.progress import note, progress
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
-from experiments.report.compiled import table_row
-from experiments.report.docs import rewrite_pages
 from experiments.speed.gpu_programs import PROGRAMS, Work
 from gongzhu_jax import runtime
 from gongzhu_jax.device_profile import CPU, GPU, using
@@ -129,7 +126,6 @@ def figures(program: hlo.Program, work: Work, device: hlo.Device, devices: int) 
             "turns": loop.turns,
             "kernels": len(program.kernels(body)),
             "collectives": [i.opcode for i in program.collectives(body)],
-            "gflop": program.body_flops(body) / 1e9,
         }
         for depth, loop, body in program.loops()
     ]
@@ -140,8 +136,6 @@ def figures(program: hlo.Program, work: Work, device: hlo.Device, devices: int) 
     seconds = program.seconds(device, list(work.turns))
     return {
         "loops": loops,
-        "largest_temporaries": program.largest(3),
-        "evaluations_per_turn": work.per_turn,
         "kernels_per_1000_evaluations": 1000 * started / (work.evaluations / devices),
         "estimated_seconds": seconds,
         "estimated_evaluations_per_second": work.evaluations / seconds,
@@ -160,10 +154,7 @@ def as_lists(words: Sequence[str]) -> list[str]:
     return [bracketed(word) for word in words]
 
 
-@command("compile_check", CompileCheckSettings, rewrite=as_lists)
-def main(settings: CompileCheckSettings, line: str) -> int:
-    work = Workplace(line, settings.publish, settings.allow_changes)
-    work.check()
+def run(settings: CompileCheckSettings, work: Workplace) -> Result:
     kept = work.runs / "compile_check"
     kept.mkdir(parents=True, exist_ok=True)
     cells = [
@@ -181,14 +172,10 @@ def main(settings: CompileCheckSettings, line: str) -> int:
             rows.append(check(*cell, kept))
             rate = rows[-1]["estimated_evaluations_per_second"]
             note(f"{' '.join(map(str, cell))}: {rate:.3g} evaluations/s (estimate)")
-    output = Path(settings.output) if settings.output else None
-    work.write("compile_check", {"rows": rows}, settings, output)
-    print_table("compile check: estimates", as_lines([table_row(row) for row in rows]))
-    plot_compile_check(rows, work.pictures / "compile_check.png")
-    if settings.publish:
-        rewrite_pages()
-    return DONE
+    return {"rows": rows}
 
+
+main = experiment("compile_check", CompileCheckSettings, run, plot_compile_check, as_lists)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from experiments.common.cli import choose_devices, command
-from experiments.common.launchers import LauncherSettings, launch
-from experiments.common.progress import note, progress
+from experiments.common.launchers import LauncherSettings, launch_all
+from experiments.common.progress import note
 from experiments.common.provenance import commit
 from experiments.common.settings import check_run_folder
 from gongzhu_jax import datasets, runtime
@@ -115,13 +115,11 @@ def main(settings: MakeGamesSettings, line: str) -> None:
     shards = range(settings.games // settings.shard)
     missing = [number for number in shards if not datasets.shard_path(folder, number).exists()]
     calls = [(settings, players, number) for number in missing]
-    done = len(shards) - len(missing)
-    with progress(f"shards of {settings.shard} games") as advance:
-        advance(done, len(shards))
-        for _, (number, columns) in launch(settings.launcher, play_shard, calls):
-            datasets.write_shard(datasets.shard_path(folder, number), columns)
-            done += 1
-            advance(done, len(shards))
+
+    def keep(shard: tuple[int, datasets.Columns]) -> None:
+        datasets.write_shard(datasets.shard_path(folder, shard[0]), shard[1])
+
+    launch_all(settings.launcher, play_shard, calls, f"shards of {settings.shard} games", keep)
     note(f"{settings.games} games in {folder}")
 
 

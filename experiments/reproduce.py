@@ -39,35 +39,27 @@ from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
 from gongzhu_jax.evaluation.match_records import MatchStore
 from gongzhu_jax.network.weights import load_weights
 
+_ROWS = ("techniques", "strength", "inputs", "weightings", "parts", "anytime", "oracle_gap")
+_ALONE = ("round_robin", "belief_quality", "value_bias")
+_OF_PAPER = (
+    *("training_curve", "card_values", "card_statistics", "denominators", "irrelevant_cards"),
+    *("worked_examples", "classical", "input_figures"),
+)
 STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    # name: module with its config, and the arguments that make it this experiment; those whose
-    # figures people want first come first
-    "techniques": ("compare", ("rows=techniques",)),
-    "strength": ("compare", ("rows=strength",)),
-    "round_robin": ("round_robin", ()),
-    "inputs": ("compare", ("rows=inputs",)),
-    "training_curve": ("paper/training_curve", ()),
-    "weightings": ("compare", ("rows=weightings",)),
-    "parts": ("compare", ("rows=parts",)),
-    "anytime": ("compare", ("rows=anytime",)),
-    "oracle_gap": ("compare", ("rows=oracle_gap",)),
-    "card_values": ("paper/card_values", ()),
-    "card_statistics": ("paper/card_statistics", ()),
-    "denominators": ("paper/denominators", ()),
-    "irrelevant_cards": ("paper/irrelevant_cards", ()),
-    "worked_examples": ("paper/worked_examples", ()),
-    "classical": ("paper/classical", ()),
-    "input_figures": ("paper/input_figures", ()),
-    "curve_beta": ("sweep", ("grid=beta",)),
-    "curve_simulations": ("sweep", ("grid=simulations",)),
-    "curve_scenarios": ("sweep", ("grid=scenarios",)),
-    "belief_quality": ("belief_quality", ()),
-    "value_bias": ("value_bias", ()),
-    # last: the slowest, which train their own networks
-    "ablations": ("paper/learning", ("curves=ablations",)),
-    "recipes": ("paper/learning", ("curves=recipes",)),
-    "topologies": ("paper/learning", ("curves=topologies",)),
+    **{name: ("compare", (f"rows={name}",)) for name in _ROWS},
+    **{name: (name, ()) for name in _ALONE},
+    **{name: (f"paper/{name}", ()) for name in _OF_PAPER},
+    **{
+        f"curve_{name}": ("sweep", (f"grid={name}",))
+        for name in ("beta", "simulations", "scenarios")
+    },
+    **{
+        name: ("paper/learning", (f"curves={name}",))
+        for name in ("ablations", "recipes", "topologies")
+    },
 }
+"""Name of an experiment: module with its config, and the arguments that make it this one. A scale
+says which come first."""
 
 
 @dataclass(frozen=True, kw_only=True)

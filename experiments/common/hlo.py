@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 _HEADER = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\{$")
 _INSTRUCTION = re.compile(
@@ -146,21 +147,6 @@ class Program:
         peak = device.share_of_peak * device.flops.get(dtype, device.flops["f32"])
         return max(latency, self.moved(kernel) / device.bandwidth, flops / peak)
 
-    def body_flops(self, computation: str) -> int:
-        """Floating-point operations of the products in one turn, loops inside left out."""
-        return sum(self.product_flops(kernel)[0] for kernel in self.kernels(computation))
-
-    def largest(self, count: int) -> list[str]:
-        """The largest arrays that kernels write."""
-        bodies = [self.entry, *(body for _, _, body in self.loops())]
-        arrays = {
-            f"{dtype}[{dims}]": _items(dims) * _width(dtype)
-            for body in bodies
-            for kernel in self.kernels(body)
-            for dtype, dims in _ARRAY.findall(kernel.type)
-        }
-        return sorted(arrays, key=lambda name: -arrays[name])[:count]
-
     @cached_property
     def _types(self) -> dict[str, str]:
         return {i.name: i.type for all_of in self.computations.values() for i in all_of}
@@ -215,13 +201,6 @@ def parse(text: str) -> Program:
         elif instruction:
             operands = re.sub(r"/\*.*?\*/", "", instruction["operands"]).split(",")
             names = tuple(word.split("%")[-1].strip() for word in operands if word.strip())
-            lines.append(
-                Instruction(
-                    instruction["name"],
-                    instruction["type"],
-                    instruction["opcode"],
-                    names,
-                    instruction["rest"],
-                )
-            )
+            parts: dict[str, Any] = {**instruction.groupdict(), "operands": names}
+            lines.append(Instruction(**parts))
     return Program(computations, entry)

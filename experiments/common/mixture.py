@@ -35,8 +35,8 @@ class MixtureSettings(RunSettings):
     # Fields of `MixtureTrainingConfig` but for network and start.
     training: dict[str, Any] = field(default_factory=dict)
     network: Any
-    held_out: str | None = None
-    held_out_games: int = field(default=0, metadata=at_least(0))
+    held_out: str | None
+    held_out_games: int = field(metadata=at_least(0))
     schedule: Schedule = field(default_factory=Schedule)
     chunk: int | None
 

@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments.report.belief import FAMILIES, best_of, calibration_error, gain
+from experiments.report.cards import mean_of_blocks
 from experiments.report.figures import FigureTable
-from experiments.report.value_bias import mean_of_blocks
 from gongzhu_jax.game.cards import RANK_NAMES, SUIT_NAMES
 
 SUIT_TITLES = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
@@ -196,8 +196,9 @@ def plot_value_bias(result: Mapping[str, Any], folder: Path) -> None:
             line[0].legend(fontsize=8)
 
 
-def plot_compile_check(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def plot_compile_check(result: Mapping[str, Any], folder: Path) -> None:
     """Estimated evaluations per second of every program, with sizes for CPUs and for GPUs."""
+    path, rows = folder / "compile_check.png", result["rows"]
     labels = list(dict.fromkeys(_compiled_label(row) for row in rows))
     with drawing(path, figsize=(8, 1 + 0.45 * len(labels))) as axes:
         for number, sizes in enumerate(("cpu", "gpu")):

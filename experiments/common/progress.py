@@ -1,6 +1,6 @@
 """Progress bars with the time left, and notes, on stderr, so that stdout has the results only."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,7 +74,7 @@ def print_table(title: str, lines: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
-def as_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
+def as_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Rows with the same keys as lines of a table; the keys are the heads."""
     heads = [name.replace("_", " ") for name in rows[0]] if rows else []
     return [heads, *([cell(value) for value in row.values()] for row in rows)]

@@ -1,4 +1,4 @@
-"""The tables of `experiments.belief_quality`."""
+"""The section of `experiments.belief_quality`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from experiments.common.blocks import figures, mean_of
-from experiments.report.figures import Figure, FigureTable, Line
+from experiments.report.figures import Figure, FigureTable, Line, Section
+from experiments.report.texts import Result, section
 
 PAPER = "iec 0.015, important"
 """IEC as the paper has it."""
@@ -46,8 +47,9 @@ def gain(weightings: Weightings, name: str, over: str = "uniform") -> Figure:
     return figures(mean_of("gain"), {"gain": deal, "count": weightings[name]["count"]}, 4)[0]
 
 
-def tables(result: Mapping[str, Any]) -> list[FigureTable]:
-    """For each player and family of weightings the gain over uniform by stage."""
+def belief_quality(result: Result) -> Section:
+    """For each player and family of weightings the gain over uniform by stage, and how well
+    calibrated what is learned is."""
     tables = []
     for player, stages in result["stages"].items():
         for family, title in FAMILIES.items():
@@ -64,17 +66,13 @@ def tables(result: Mapping[str, Any]) -> list[FigureTable]:
             if lines:
                 caption = f"Games of {player}: {title}"
                 tables.append(FigureTable("stage", lines, caption, fold=True))
-    return tables
-
-
-def remarks(result: Mapping[str, Any]) -> list[str]:
-    """How well calibrated what is learned is."""
     errors = [
         f"{player}, {name} {calibration_error(np.array(bins)):.3f}"
         for player, by_name in result["calibration"].items()
         for name, bins in by_name.items()
     ]
-    return [f"Expected calibration error: {'; '.join(errors)}."] if errors else []
+    remarks = [f"Expected calibration error: {'; '.join(errors)}."] if errors else []
+    return section("belief_quality", tables, remarks=remarks)
 
 
 def calibration_error(bins: np.ndarray) -> float:

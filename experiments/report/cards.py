@@ -1,33 +1,29 @@
 """Sections on what the network says of single cards."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from experiments.common.blocks import Statistic, deviation_of, figures, mean_of, with_errors
 from experiments.paper import published
 from experiments.paper.published import PaperNumber, known_reason, paper_numbers
-from experiments.report.figures import FigureTable, Line, Section
+from experiments.report.figures import Figure, FigureTable, Line, Section
 from experiments.report.texts import Result, section
 from gongzhu_jax.game.cards import CARD_NAMES
 
 
 def card_statistics(result: Result) -> Section:
-    statistics = {
-        "Mean correction factor": (mean_of("factor"), "correction_factor", 3),
-        "Mean correction factor, original's definition": (
-            mean_of("original_factor", "sliced"),
-            "correction_factor",
-            3,
-        ),
-        "Spread of values, points": (deviation_of("value", "square"), "spread", 1),
-        "Spread by the policy, points": (deviation_of("policy", "policy_square"), "spread", 1),
-        "Spread of the policy's output, original's definition, points": (
-            deviation_of("output", "output_square"),
-            "spread",
-            1,
-        ),
+    factors, spreads = "Mean correction factor", "Spread of the policy's output"
+    statistics: dict[str, Statistic] = {
+        factors: mean_of("factor"),
+        f"{factors}, original's definition": mean_of("original_factor", "sliced"),
+        "Spread of values, points": deviation_of("value", "square"),
+        "Spread by the policy, points": deviation_of("policy", "policy_square"),
+        f"{spreads}, original's definition, points": deviation_of("output", "output_square"),
     }
     tables, remarks = [], []
-    for caption, (statistic, paper, digits) in statistics.items():
+    for caption, statistic in statistics.items():
+        paper, digits = ("correction_factor", 3) if factors in caption else ("spread", 1)
         theirs = published.by_card(paper)
         ours = figures(statistic, result["blocks"], digits)
         lines = [
@@ -108,17 +104,45 @@ def irrelevant_cards(result: Result) -> Section:
     values = np.array([[each.value for each in of] for of in (moved, staying)], float)
     larger = values.max(axis=0)  # nan where there is nothing to tell
     counts = np.sum(result["blocks"]["count"], axis=0)
-    lines = [
-        Line(
-            CARD_NAMES[card],
-            moved[card],
-            cells={
-                "its change when others move": staying[card].text,
-                "positions": f"{counts[card]:.0f}",
-            },
-        )
-        for card in np.argsort(larger)[:10]
-        if np.isfinite(larger[card])
-    ]
+    lines = []
+    for card in np.argsort(larger)[:10]:
+        cells = {"its change when others move": staying[card].text}
+        cells["positions"] = f"{counts[card]:.0f}"
+        if np.isfinite(larger[card]):
+            lines.append(Line(CARD_NAMES[card], moved[card], cells=cells))
     caption = "The most irrelevant cards (ours: change of others when it moves)"
     return section("irrelevant_cards", [*tables, FigureTable("card", lines, caption)])
+
+
+def mean_of_blocks(sums: Mapping[str, list[float]]) -> Figure:
+    """The mean over all rows, and its standard error from the blocks."""
+    return figures(mean_of("sum"), sums)[0]
+
+
+def value_bias(result: Result) -> Section:
+    """For each opponent what the networks' choices win and how large their errors are by part of
+    the game, and the errors by kind of card."""
+    tables = []
+    for opponent, measured in result["opponents"].items():
+        networks = measured["networks"]
+        first = next(iter(networks.values()))
+        parts = []
+        for part in first["parts"]:
+            cells = {}
+            for label, of in networks.items():
+                squared = mean_of_blocks(of["parts"][part]["squared"]).value
+                cells[f"{label}: wins"] = mean_of_blocks(of["parts"][part]["choice"]).text
+                cells[f"{label}: error"] = "-" if squared is None else f"{np.sqrt(squared):.0f}"
+            parts.append(Line(part, cells=cells))
+        title = (
+            f"Against {opponent}, {measured['decisions']} decisions: points that its best card "
+            "wins over the mean card, and root mean square error between cards"
+        )
+        tables.append(FigureTable("part of the game", parts, title))
+        errors = []
+        for kind in first["cards"]:
+            means = {label: mean_of_blocks(of["cards"][kind]) for label, of in networks.items()}
+            errors.append(Line(kind, figures=means))
+        title = f"Against {opponent}: mean error between cards"
+        tables.append(FigureTable("card", errors, title, fold=True))
+    return section("value_bias", tables)

@@ -14,11 +14,10 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from experiments.common.progress import as_lines, note
+from experiments.common.progress import note
 from experiments.common.results import PLACES, RECORDS, read_result
 from experiments.paper.published import paper_numbers
 from experiments.report import claims
-from experiments.report.compiled import table_row
 from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, section_of, to_be_played
 from experiments.report.texts import TEXTS
@@ -72,14 +71,23 @@ def of_experiment(name: str) -> str:
     return "\n\n".join(parts)
 
 
-def of_result(name: str, show: Callable[[dict[str, Any]], str]) -> str:
-    """What `show` makes of a result, and where that is from."""
+def of_measurement(name: str) -> str:
+    """Pictures and tables of a result that stands on a page of its own words, and its source."""
     document = read_result(PLACES.results / f"{name}.json")
-    return f"{show(document['result'])}\n\n{source(name, document)}" if document else "To be run."
+    if document is None:
+        return "To be run."
+    section = section_of(name, document["result"])
+    tables = [markdown(table.lines) for table in section.tables]
+    links = section.links(PLACES.pictures, PLACES.pictures / PAGES[0])
+    return "\n\n".join([*links, *tables, source(name, document)])
 
 
-def training(result: dict[str, Any], score: str, head: str, digits: int) -> str:
+def training(name: str, score: str, head: str, digits: int) -> str:
     """A result of `experiments.training_report`."""
+    document = read_result(PLACES.results / f"{name}.json")
+    if document is None:
+        return "To be run."
+    result = document["result"]
     lines = [["games", "hours", head]]
     for point in result["points"]:
         measured = f"{point[score]:.{digits}f} ± {point[f'{score}_stderr']:.{digits}f}"
@@ -88,18 +96,7 @@ def training(result: dict[str, Any], score: str, head: str, digits: int) -> str:
         f"`{run['run_command']}`, commit {run['run_commit'][:10]}, until {run['games']:,} games."
         for run in ([result["after"], result] if result["after"] else [result])
     )
-    return f"{markdown(lines)}\n\nTrained by {made}"
-
-
-def speed(result: dict[str, Any]) -> str:
-    """A result of `experiments.throughput`."""
-    return markdown(as_lines(result["rows"]))
-
-
-def arena_load(result: dict[str, Any]) -> str:
-    """The tables of the arena under load."""
-    tables = section_of("arena_load", result).tables
-    return "\n\n".join(markdown(table.lines) for table in tables)
+    return f"{markdown(lines)}\n\nTrained by {made}\n\n{source(name, document)}"
 
 
 def runs_behind(path: Path) -> Iterator[dict[str, Any]]:
@@ -130,12 +127,6 @@ def shipped(path: Path) -> str:
             *([["averaged with", f"`{'`, `'.join(averaged)}`"]] if averaged else []),
         ]
     return markdown(lines)
-
-
-def compiled(result: dict[str, Any]) -> str:
-    """A result of `experiments.compile_check`, with its picture."""
-    table = markdown(as_lines([table_row(row) for row in result["rows"]]))
-    return f"![Estimated evaluations per second](compile_check.png)\n\n{table}"
 
 
 def first_table() -> str:
@@ -191,23 +182,19 @@ def other_commits() -> str:
     )
 
 
-def curve(name: str, score: str, head: str, digits: int) -> Callable[[], str]:
-    return partial(of_result, name, partial(training, score=score, head=head, digits=digits))
-
-
-GAIN, GAIN_OF_PLAYS = (f"nats per {what} better than uniform" for what in ("unseen card", "play"))
+GAIN, OF_PLAYS = (f"nats per {what} better than uniform" for what in ("unseen card", "play"))
 SECTIONS: Mapping[str, Callable[[], str]] = {
     **{name: partial(of_experiment, name) for name in (*TEXTS, *SWEEPS)},
-    "training": curve("training", "wpg", "raw network over Mr. Greed", 1),
-    "training-belief": curve("training_belief", "gain", GAIN, 4),
-    "training-opponent-model": curve("training_opponent_model", "gain", GAIN_OF_PLAYS, 4),
+    "training": partial(training, "training", "wpg", "raw network over Mr. Greed", 1),
+    "training-belief": partial(training, "training_belief", "gain", GAIN, 4),
+    "training-opponent-model": partial(training, "training_opponent_model", "gain", OF_PLAYS, 4),
     "shipped": partial(shipped, NETWORK),
     "shipped-critic": partial(shipped, CRITIC),
     "shipped-belief": partial(shipped, BELIEF),
     "shipped-opponent-model": partial(shipped, MODEL),
-    **{f"speed-{name}": partial(of_result, f"throughput_{name}", speed) for name in SUBJECTS},
-    "compile-check": partial(of_result, "compile_check", compiled),
-    "arena-load": partial(of_result, "arena_load", arena_load),
+    **{f"speed-{name}": partial(of_measurement, f"throughput_{name}") for name in SUBJECTS},
+    "compile-check": partial(of_measurement, "compile_check"),
+    "arena-load": partial(of_measurement, "arena_load"),
     "deal-sets": deal_sets,
     "other-commits": other_commits,
     "claims": claims.table,

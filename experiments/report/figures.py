@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from experiments.paper.published import SOURCES, PaperNumber
 
@@ -32,6 +33,12 @@ class Figure:
     digits: int = 1
     match: str | None = None
     deals: int | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], digits: int = 1) -> "Figure":
+        """Of what a match, or an estimate over deals, says of itself."""
+        match = (row["match"], row["deals"]) if "match" in row else ()
+        return cls(row["mean"], row["standard_error"], digits, *match)
 
     @property
     def text(self) -> str:

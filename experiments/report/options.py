@@ -34,13 +34,20 @@ def page() -> str:
         if options := player_options(name):
             parts += [f"### {name}\n", _table(options)]
     parts.append("## Commands\n")
-    for path in sorted(CONFIGS.glob("*.yaml")) + sorted((CONFIGS / "paper").glob("*.yaml")):
-        name = str(path.relative_to(CONFIGS).with_suffix(""))
-        module = importlib.import_module(f"experiments.{name.replace('/', '.')}")
-        title = (module.__doc__ or "").splitlines()[0].split(": `")[0].rstrip(".")
+    for name, title in command_titles().items():
         parts += [f"### {name.replace('/', ' ')}\n", f"{title}.\n"]
         parts.append(_table(command_options(name, SETTINGS[name], compose(name, []))))
     return "\n".join(parts)
+
+
+def command_titles() -> dict[str, str]:
+    """All commands with settings, which are imported, and what each does."""
+    titles = {}
+    for path in sorted(CONFIGS.glob("*.yaml")) + sorted((CONFIGS / "paper").glob("*.yaml")):
+        name = str(path.relative_to(CONFIGS).with_suffix(""))
+        module = importlib.import_module(f"experiments.{name.replace('/', '.')}")
+        titles[name] = (module.__doc__ or "").splitlines()[0].split(": `")[0].rstrip(".")
+    return titles
 
 
 def _table(options: list[Option]) -> str:

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from experiments.common.blocks import deviation_of, figures, mean_of
+from experiments.common.progress import as_lines
 from experiments.paper.published import paper_numbers, paper_rows
-from experiments.report import belief, cards, value_bias
+from experiments.report import cards
+from experiments.report.belief import belief_quality
 from experiments.report.figures import Figure, FigureTable, Line, Section
 from experiments.report.texts import TEXTS, Result, section
 from gongzhu_jax.evaluation.stats import estimate
@@ -20,7 +23,7 @@ def match_line(experiment: str, name: str, row: Result, cells: Mapping[str, str]
     commits = ", ".join(commit[:10] for commit in row["commits"])
     return Line(
         name,
-        Figure(row["mean"], row["standard_error"], 1, row.get("match"), row["deals"]),
+        Figure.of(row),
         paper,
         {
             "won (+drawn)": f"{row['win_rate']:.1%} (+{row['draw_rate']:.1%})",
@@ -47,7 +50,7 @@ def matches(name: str, result: Result) -> Section:
             lines.append(Line("epsilon by chance alone", Figure(floor, None, 3)))
     tables = [FigureTable(TEXTS[name]["head"] if name in TEXTS else "match", lines)]
     paired = [
-        Line(pair, Figure(of["mean"], of["standard_error"]), cells={"deals": str(of["deals"])})
+        Line(pair, Figure.of(of), cells={"deals": str(of["deals"])})
         for pair, of in result["differences"].items()
     ]
     if paired:
@@ -74,16 +77,12 @@ def learning(name: str, result: Result) -> Section:
             "minutes of training": f"{about['training_seconds'] / 60:.0f}",
             "on the way": ", ".join(f"{n:,}: {np.mean(means[n]):.0f}" for n in before),
         }
+        figure, over = Figure.of(rows[list(about["points"].values())[-1][0]]), {}
         if len(ends) > 1:
-            mean = estimate(ends).summary()
-            figure, over = Figure(mean["mean"], mean["standard_error"]), {}
+            figure = Figure.of(estimate(ends).summary())
             if games in first:
-                change = estimate(ends - first[games]).summary()
-                over["over the first"] = Figure(change["mean"], change["standard_error"])
-        else:
-            (end,) = (rows[label] for label in list(about["points"].values())[-1])
-            figure = Figure(end["mean"], end["standard_error"], 1, end["match"], end["deals"])
-            over = {}
+                change = estimate(ends - first[games])
+                over["over the first"] = Figure.of(change.summary())
         lines.append(Line(run, figure, paper_numbers(name, run), cells, over))
     every = [match_line(name, row, of, {}) for row, of in rows.items()]
     tables = [
@@ -95,8 +94,7 @@ def learning(name: str, result: Result) -> Section:
 
 def worked_examples(result: Result) -> Section:
     def mean(values: Sequence[float], digits: int = 1) -> Figure:
-        summary = estimate(np.array(values)).summary()
-        return Figure(summary["mean"], summary["standard_error"], digits)
+        return Figure.of(estimate(np.array(values)).summary(), digits)
 
     tables, every = [], []
     for name, example in result["examples"].items():
@@ -128,12 +126,8 @@ def worked_examples(result: Result) -> Section:
 def classical(result: Result) -> Section:
     lines = []
     for name, blocks in result["blocks"].items():
-        (points,), (plain,), (deviation,) = (
-            figures(statistic, blocks)
-            for statistic in (
-                *(mean_of("points"), mean_of("without_c10"), deviation_of("points", "square")),
-            )
-        )
+        statistics = mean_of("points"), mean_of("without_c10"), deviation_of("points", "square")
+        (points,), (plain,), (deviation,) = (figures(each, blocks) for each in statistics)
         cells = {"sd": f"{deviation.value:.1f}", "if a lone C10 counts 0": plain.text}
         lines.append(Line(name, points, paper_numbers("classical", name), cells))
     table = FigureTable("seat of", lines)
@@ -182,6 +176,39 @@ def arena_load(result: Result) -> Section:
     return Section("The arena under load", "Times from a play to the next view.", tables)
 
 
+def compiled_row(row: Result) -> dict[str, Any]:
+    """A row of `experiments.compile_check`: the loops without their details."""
+    loops = " · ".join(
+        f"{'in it ' * loop['depth']}{loop['kernels']}"
+        f"{' + ' + str(len(loop['collectives'])) + ' messages' if loop['collectives'] else ''}"
+        for loop in row["loops"]
+    )
+    return {
+        "program": f"{row['program']} ({row['what']})",
+        "sizes for": row["sizes"].upper(),
+        "GPUs": f"{row['devices']} x {row['target'].upper()}",
+        "state MB": row["state_mb"],
+        "temporaries MB": row["temporaries_mb"],
+        "kernels in a turn of each loop": loops,
+        "kernels per 1000 evaluations": row["kernels_per_1000_evaluations"],
+        "evaluations/s (estimate)": row["estimated_evaluations_per_second"],
+        "games/s (estimate)": row["estimated_games_per_second"],
+    }
+
+
+def compile_check(result: Result) -> Section:
+    pictures = {"compile_check.png": "Estimated evaluations per second"}
+    table = listed([compiled_row(row) for row in result["rows"]])
+    return Section("Compile check: estimates", "", [table], pictures)
+
+
+def listed(rows: Sequence[Mapping[str, Any]]) -> FigureTable:
+    """Rows with the same keys, which are the heads."""
+    (first, *heads), *lines = as_lines(rows)
+    named = [Line(label, cells=dict(zip(heads, rest, strict=True))) for label, *rest in lines]
+    return FigureTable(first, named)
+
+
 def to_be_played(name: str) -> Section:
     """Of an experiment that has no published result."""
     lines = [
@@ -201,10 +228,9 @@ MEASURED: Mapping[str, Callable[[Result], Section]] = {
     "worked_examples": worked_examples,
     "classical": classical,
     "input_figures": lambda result: section("input_figures"),
-    "belief_quality": lambda result: section(
-        "belief_quality", belief.tables(result), remarks=belief.remarks(result)
-    ),
-    "value_bias": lambda result: section("value_bias", value_bias.tables(result)),
+    "belief_quality": belief_quality,
+    "compile_check": compile_check,
+    "value_bias": cards.value_bias,
     "arena_load": arena_load,
 }
 
@@ -213,6 +239,8 @@ def section_of(name: str, result: Result) -> Section:
     """The section of a result."""
     if name in MEASURED:
         return MEASURED[name](result)
+    if isinstance(result.get("rows"), list):
+        return Section(name, "", [listed(result["rows"])])
     if "runs" in result:
         return learning(name, result)
     return sweep(name, result) if "cells" in result else matches(name, result)

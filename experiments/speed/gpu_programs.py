@@ -10,15 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
 
-from experiments.common.cli import load_settings
-from experiments.common.mixture import MixtureSettings
+from experiments import train_belief, train_critic, train_opponent_model  # noqa: F401
+from experiments.common.cli import changed_settings
 from experiments.speed.inference import views_with_choice
 from experiments.speed.rates import SAME, SPLIT, on_devices
 from experiments.speed.search import compile_search
 from experiments.train import load_preset
-from experiments.train_belief import TrainBeliefSettings
-from experiments.train_critic import TrainCriticSettings
-from experiments.train_opponent_model import TrainOpponentModelSettings
 from gongzhu_jax import network, players, runtime
 from gongzhu_jax.device_profile import CPU, DeviceProfile
 from gongzhu_jax.evaluation.games import SPREAD, compile_games
@@ -32,6 +29,8 @@ from gongzhu_jax.players.scrofazero import SearchAct
 from gongzhu_jax.search import SearchConfig, budgets_of
 from gongzhu_jax.training.epoch import compile_epoch, state_shapes
 
+LEARNT = ("belief", "opponent_model", "critic")
+"""Networks that learn from games of a mixture; importing their commands registers the settings."""
 TREE_DEPTH = 4.0
 """Nodes on the longest way down the trees of a batch, assumed."""
 IMPORTANT_SLICES = 70.0
@@ -49,7 +48,6 @@ class Work:
     # Turns of the loops that do not say how often they run, in the order of `hlo.Program.loops`.
     turns: list[float]
     evaluations: float  # of the network that plays
-    per_turn: float  # evaluations in one turn of the loop with the most products, on one device
     games: float | None = None
     what: str = ""
 
@@ -81,7 +79,7 @@ def epoch(mesh: Mesh, sizes: DeviceProfile) -> Work:
     lowered = compile_epoch(config, mesh).lower(state_shapes(config, mesh))
     # Of presets with review, the program does not say how many updates there are.
     turns = [chunks] if config.learner.review == 1 else [chunks, config.updates_per_epoch]
-    return Work(lowered, turns, evaluations, sizes.selfplay_states, games, f"preset={preset}")
+    return Work(lowered, turns, evaluations, games, f"preset={preset}")
 
 
 def search(mesh: Mesh, sizes: DeviceProfile) -> Work:
@@ -99,7 +97,7 @@ def search(mesh: Mesh, sizes: DeviceProfile) -> Work:
     budget = mean_budget(config)
     lowered = compile_search(net, config, mesh).lower(params, states)
     turns = [budget, TREE_DEPTH, TREE_DEPTH]
-    return Work(lowered, turns, roots * mesh.size * budget, sizes.states, None, "10 + 2 x legal")
+    return Work(lowered, turns, roots * mesh.size * budget, None, "10 + 2 x legal")
 
 
 def decision(mesh: Mesh, sizes: DeviceProfile, name: str) -> Work:
@@ -113,7 +111,7 @@ def decision(mesh: Mesh, sizes: DeviceProfile, name: str) -> Work:
     lowered = decide.lower(params, keys, views)
     evaluations, turns = _of_decisions(player, sizes.decisions, sizes)
     what = f"{sizes.decisions} decisions"
-    return Work(lowered, turns, evaluations * mesh.size, sizes.states, None, what)
+    return Work(lowered, turns, evaluations * mesh.size, None, what)
 
 
 def _of_decisions(
@@ -156,22 +154,19 @@ def match(mesh: Mesh, sizes: DeviceProfile) -> Work:
     total = NUM_CARDS * asked / sizes.decisions * evaluations * mesh.size
     turns = [chunks, *inner, chunks]
     lowered = play.lower(params, *tables)
-    return Work(lowered, turns, total, sizes.states, games * mesh.size, "raw against if")
+    return Work(lowered, turns, total, games * mesh.size, "raw against if")
 
 
-def _learning(
-    mesh: Mesh, sizes: DeviceProfile, name: str, settings_type: type[MixtureSettings]
-) -> Work:
+def _learning(mesh: Mesh, sizes: DeviceProfile, name: str) -> Work:
     """The updates of an epoch on a mixture; its evaluations are positions learnt from."""
     chosen = "usual" if sizes == CPU else f"{name}_gpu"
-    settings: Any = load_settings(f"train_{name}", settings_type, [f"sizes={chosen}"])
+    settings = changed_settings(f"train_{name}", {}, [f"sizes={chosen}"])
     config = settings.config()
     state = jax.eval_shape(lambda: init_mixture(config, runtime.games_mesh()))
     learner, window = _shapes((state.learner, state.window), runtime.on_all(mesh))
     key = _shapes(jax.random.key(0), runtime.on_all(mesh))
     lowered = compile_learn(config, mesh).lower(learner, window, config.window, key)
-    positions = config.updates * config.minibatch
-    return Work(lowered, [], positions, config.minibatch / mesh.size, None, f"sizes={chosen}")
+    return Work(lowered, [], config.updates * config.minibatch, None, f"sizes={chosen}")
 
 
 PROGRAMS: dict[str, Callable[[Mesh, DeviceProfile], Work]] = {
@@ -179,9 +174,5 @@ PROGRAMS: dict[str, Callable[[Mesh, DeviceProfile], Work]] = {
     "search": search,
     **{f"decision-{name}": functools.partial(decision, name=name) for name in PLAYERS},
     "match": match,
-    "belief": functools.partial(_learning, name="belief", settings_type=TrainBeliefSettings),
-    "opponent_model": functools.partial(
-        _learning, name="opponent_model", settings_type=TrainOpponentModelSettings
-    ),
-    "critic": functools.partial(_learning, name="critic", settings_type=TrainCriticSettings),
+    **{name: functools.partial(_learning, name=name) for name in LEARNT},
 }

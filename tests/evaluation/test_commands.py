@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, fields, replace
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 
 import jax
@@ -17,7 +17,7 @@ import pytest
 from experiments import compare, evaluate, round_robin, train
 from experiments.common import cli, provenance, results
 from experiments.common.cli import CONFIGS, load_settings
-from experiments.common.settings import KeptSettings, PlaySettings
+from experiments.report import options
 from gongzhu_jax import players, records
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.evaluation import match_records, play_match, recorder
@@ -305,11 +305,9 @@ def test_publishing(committed: Path, monkeypatch, capsys) -> None:
 
 def test_settings_have_one_home() -> None:
     """No settings class has defaults of its own, so that they cannot disagree with configs/."""
-    for settings in (KeptSettings, PlaySettings, evaluate.EvaluateSettings, train.TrainSettings):
-        for field in fields(settings):
-            plain = field.default is field.default_factory  # both missing
-            assert plain or field.default_factory is not None
-            assert field.default.__class__.__name__ == "_MISSING_TYPE"
+    for name in options.command_titles():
+        for field in fields(cli.SETTINGS[name]):
+            assert field.default is MISSING, f"{field.name} of {name}"
     repeated = [
         path
         for path in CONFIGS.rglob("*.yaml")

@@ -377,7 +377,8 @@ def test_irrelevant_cards_are_searched_as_the_paper_defines_them(params, games, 
     rewind = jax.jit(jax.vmap(env.rewind, (0, None)))
     for stage in (1, 10, 23):
         states = jax.device_get(rewind(finals, jnp.int8(stage)))
-        sums = jax.tree.map(np.asarray, measure(params, key, states, finals.plays[:, stage]))
+        at = positions.Looked(params, key, states, finals.plays[:, stage])
+        sums = jax.tree.map(np.asarray, measure(at))
         keys = jax.random.split(key, len(games))
         for number, game in enumerate(games):
             position = before(game, stage)

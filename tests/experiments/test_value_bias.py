@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from experiments.report.value_bias import mean_of_blocks
+from experiments.report.cards import mean_of_blocks
 from experiments.value_bias import (
     Deviations,
     centred,
