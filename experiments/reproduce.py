@@ -45,18 +45,13 @@ _OF_PAPER = (
     *("training_curve", "card_values", "card_statistics", "denominators", "irrelevant_cards"),
     *("worked_examples", "classical", "input_figures"),
 )
+_GRIDS, _CURVES = ("beta", "simulations", "scenarios"), ("ablations", "recipes", "topologies")
 STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{name: ("compare", (f"rows={name}",)) for name in _ROWS},
     **{name: (name, ()) for name in _ALONE},
     **{name: (f"paper/{name}", ()) for name in _OF_PAPER},
-    **{
-        f"curve_{name}": ("sweep", (f"grid={name}",))
-        for name in ("beta", "simulations", "scenarios")
-    },
-    **{
-        name: ("paper/learning", (f"curves={name}",))
-        for name in ("ablations", "recipes", "topologies")
-    },
+    **{f"curve_{name}": ("sweep", (f"grid={name}",)) for name in _GRIDS},
+    **{name: ("paper/learning", (f"curves={name}",)) for name in _CURVES},
 }
 """Name of an experiment: module with its config, and the arguments that make it this one. A scale
 says which come first."""

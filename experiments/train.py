@@ -6,7 +6,6 @@ Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started 
 import functools
 import json
 import math
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import jax
 from rich.console import Console
 
+from experiments.common import interrupts
 from experiments.common.cli import DONE, command, load_settings
 from experiments.common.loggers import check_loggers, start_loggers
 from experiments.common.progress import note, progress
@@ -108,22 +108,6 @@ class TrainSettings(RunSettings):
 def load_preset(name: str) -> TrainingConfig:
     """The training configuration of a preset."""
     return load_settings("train", TrainSettings, [f"preset={name}"]).training()
-
-
-class StopSignal:
-    """Turns SIGTERM and Ctrl-C into a wish that the loop reads between epochs."""
-
-    def __init__(self) -> None:
-        self.received = False
-
-    def listen(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._receive)
-
-    def _receive(self, number: int, frame: object) -> None:
-        if self.received:  # the second time at once
-            raise KeyboardInterrupt
-        self.received = True
 
 
 def over_greed(make: Callable[[Params], players.Player], deals: int, seed: int) -> EvaluateFn:
@@ -247,11 +231,9 @@ def run_logged(
     epochs, what = config.epochs, f"epochs of {games} games"
     directory, first_process = Path(settings.directory), jax.process_index() == 0
     console = Console(stderr=True, quiet=not first_process)
-    stop = StopSignal()
-    stop.listen()
     log: RunLog | None = None
     epochs_here = 0
-    with progress(what) as advance, ExitStack() as trace:
+    with progress(what) as advance, ExitStack() as trace, interrupts.wished() as wished:
 
         def on_start(row: Mapping[str, float]) -> None:
             nonlocal log
@@ -274,7 +256,7 @@ def run_logged(
             if score in row:
                 console.print(epoch_line(row, score))
 
-        state = start(on_start=on_start, on_epoch=on_epoch, should_stop=lambda: stop.received)
+        state = start(on_start=on_start, on_epoch=on_epoch, should_stop=wished)
     rows = []
     if log is not None:
         log.__exit__(None, None, None)

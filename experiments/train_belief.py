@@ -9,17 +9,17 @@ the mixture, in nats per unseen card. Stops cleanly and goes on as `experiments.
 from dataclasses import dataclass, field
 
 from experiments.common.cli import command
-from experiments.common.mixture import MixtureSettings, run_training
+from experiments.common.mixture import HeldOutSettings, held_out_gain, run_training
 from gongzhu_jax.opponents.card_belief import KIND, BeliefConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainBeliefSettings(MixtureSettings):
+class TrainBeliefSettings(HeldOutSettings):
     network: BeliefConfig = field(default_factory=BeliefConfig)
 
 
 def train(settings: TrainBeliefSettings, line: str) -> None:
-    run_training(settings, KIND, line)
+    run_training(settings, KIND, line, evaluate=held_out_gain(settings), score="gain")
 
 
 main = command("train_belief", TrainBeliefSettings)(train)

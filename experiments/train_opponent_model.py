@@ -10,17 +10,17 @@ and goes on as `experiments.train` does.
 from dataclasses import dataclass, field
 
 from experiments.common.cli import command
-from experiments.common.mixture import MixtureSettings, run_training
+from experiments.common.mixture import HeldOutSettings, held_out_gain, run_training
 from gongzhu_jax.opponents.opponent_model import KIND, OpponentModelConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOpponentModelSettings(MixtureSettings):
+class TrainOpponentModelSettings(HeldOutSettings):
     network: OpponentModelConfig = field(default_factory=OpponentModelConfig)
 
 
 def train(settings: TrainOpponentModelSettings, line: str) -> None:
-    run_training(settings, KIND, line)
+    run_training(settings, KIND, line, evaluate=held_out_gain(settings), score="gain")
 
 
 main = command("train_opponent_model", TrainOpponentModelSettings)(train)

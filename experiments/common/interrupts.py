@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 _received: list[int] = []
@@ -30,3 +30,22 @@ def remembered() -> Generator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
         _received.clear()
+
+
+@contextmanager
+def wished() -> Generator[Callable[[], bool]]:
+    """For the time of a training SIGTERM and Ctrl-C are a wish to stop, which it reads between
+    epochs by what this gives; the second one stops it at once."""
+    wishes: list[int] = []
+
+    def receive(number: int, frame: object) -> None:
+        if wishes:
+            raise KeyboardInterrupt
+        wishes.append(number)
+
+    before = {number: signal.signal(number, receive) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

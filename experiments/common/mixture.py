@@ -35,8 +35,6 @@ class MixtureSettings(RunSettings):
     # Fields of `MixtureTrainingConfig` but for network and start.
     training: dict[str, Any] = field(default_factory=dict)
     network: Any
-    held_out: str | None
-    held_out_games: int = field(metadata=at_least(0))
     schedule: Schedule = field(default_factory=Schedule)
     chunk: int | None
 
@@ -45,8 +43,6 @@ class MixtureSettings(RunSettings):
         check_sizes(chunk=self.chunk)
         if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
-        if self.held_out in self.player_types:
-            raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
 
     @property
     def player_types(self) -> dict[str, float]:
@@ -67,8 +63,23 @@ class MixtureSettings(RunSettings):
         return MixtureTrainingConfig(**chosen, network=self.network, start=start)
 
 
-def make_evaluate(settings: MixtureSettings) -> EvaluateFn:
+@dataclass(frozen=True, kw_only=True)
+class HeldOutSettings(MixtureSettings):
+    """Of networks that are measured on games of a player which is not in the mixture."""
+
+    held_out: str | None
+    held_out_games: int = field(metadata=at_least(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.held_out in self.player_types:
+            raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
+
+
+def held_out_gain(settings: HeldOutSettings) -> EvaluateFn | None:
     """Gain over uniform on games of the held-out player, against itself and among the others."""
+    if not settings.held_out_games:
+        return None
     mesh = runtime.games_mesh()
     types = settings.player_types
     labels = (*([settings.held_out] if settings.held_out else []), *types)
@@ -96,21 +107,19 @@ def run_training(
     *,
     start_params: Params | None = None,
     kept_policy: Params | None = None,
-    evaluate: EvaluateFn | None = None,
-    score: str = "gain",
+    evaluate: EvaluateFn | None,
+    score: str,
 ) -> None:
     """One stretch of a run of this kind of network.
 
     Args:
       start_params: the parameters that the run starts from where no file has them.
       kept_policy: for a critic, the parameters whose policy is kept.
-      evaluate, score: what is measured; by default the gain on held-out games.
+      evaluate, score: what is measured.
     """
     first = starting_point(settings, settings.network, kind, line, start_params)
     config, mesh = settings.config(first.digest), runtime.games_mesh()
     made = [make_labelled(name, settings.options) for name in settings.player_types]
-    if evaluate is None and settings.held_out_games:
-        evaluate = make_evaluate(settings)
 
     def start(**hooks: Any) -> Any:
         return run_epochs(

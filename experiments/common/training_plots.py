@@ -18,6 +18,11 @@ def _level(axes: Any, name: str, level: float) -> None:
     axes.annotate(name, (0.01, level), xycoords=("axes fraction", "data"), fontsize=8, va="bottom")
 
 
+def _paper_levels(axes: Any) -> None:
+    for name in ("Mr. If", "Mr. Random"):
+        _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
+
+
 def _curves(axes: Any, points: Rows, x: str, first: float, ours: str, theirs: str) -> None:
     """The raw network while it trained, and the original's; the axis of `x` is logarithmic, so
     that it begins at `first`."""
@@ -34,8 +39,7 @@ def plot_training(points: Rows, rows: Rows, path: Path) -> None:
     with drawing(path, 1, 3, figsize=(15, 4.5)) as (by_games, by_hours, losses):
         for axes, x, first in ((by_games, "games", 1000.0), (by_hours, "hours", 0.01)):
             _curves(axes, points, x, first, "ours", "original's logs (one GPU)")
-            for name in ("Mr. If", "Mr. Random"):
-                _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
+            _paper_levels(axes)
             _seeds_band(axes, rows, x)
             axes.set_ylabel("raw network, points over Mr. Greed")
             axes.legend(loc="lower right")
@@ -93,17 +97,14 @@ def plot_learning(result: Mapping[str, Any], folder: Path) -> None:
         early = [row for row in logs if 0 < row[0] <= 1.2 * last]
         bars(axes, early, "original's logs", fmt="s-", markersize=3, color="0.65")
         for number, (name, run) in enumerate(result["runs"].items()):
-            places = [int(games) for games in run["points"]]
-            means = [[rows[row]["mean"] for row in of] for of in run["points"].values()]
-            line = axes.plot(places, np.mean(means, axis=1), "o-", markersize=3, label=name)
-            if np.shape(means)[1] > 1:
-                low, high = np.min(means, axis=1), np.max(means, axis=1)
-                axes.fill_between(places, low, high, color=line[0].get_color(), alpha=0.15)
-            else:
-                errors = [rows[of[0]]["standard_error"] or 0.0 for of in run["points"].values()]
-                spread = {"fmt": "none", "ecolor": f"C{number}", "capsize": 2}
-                axes.errorbar(places, np.mean(means, axis=1), errors, **spread)
-        for name in ("Mr. If", "Mr. Random"):
-            _level(axes, f"{name} (paper)", paper_numbers("training_curve", name)[0].value)
+            places = np.array([int(games) for games in run["points"]])
+            means = np.array([[rows[row]["mean"] for row in of] for of in run["points"].values()])
+            errors = [rows[of[0]]["standard_error"] or 0.0 for of in run["points"].values()]
+            alone = means.shape[1] == 1  # then the errors are those over deals
+            points = zip(places, means.mean(axis=1), errors if alone else 0 * places, strict=True)
+            bars(axes, points, name, fmt="o-", color=f"C{number}", markersize=3, capsize=2)
+            low, high = means.min(axis=1), means.max(axis=1)
+            axes.fill_between(places, low, high, color=f"C{number}", alpha=0.15)
+        _paper_levels(axes)
         axes.set(xlabel="games of self-play", ylabel="raw network, points over Mr. Greed")
         axes.legend(loc="lower right", fontsize=8)

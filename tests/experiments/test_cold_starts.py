@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from experiments import doctor, evaluate, train
+from experiments.common import interrupts
 from experiments.common.cli import load_settings
 from gongzhu_jax import runtime
 
@@ -67,6 +68,20 @@ def test_evaluate_traces_a_batch(places: Path, capsys: pytest.CaptureFixture[str
     (places / "file").touch()
     assert evaluate.main([*line[:-1], f"profile={places / 'file'}"]) == 2
     assert "profile" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_a_wish_for_the_time_of_a_training_only() -> None:
+    """What comes after it, such as the matches of a sweep, must hear Ctrl-C again."""
+    with interrupts.remembered():
+        with interrupts.wished() as wished:
+            assert not wished()
+            signal.raise_signal(signal.SIGTERM)
+            assert wished()
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert interrupts.received()
 
 
 def test_a_training_traces_its_second_epoch(
