@@ -10,7 +10,8 @@ from typing import Any
 import jax
 
 from experiments.common.progress import progress
-from gongzhu_jax.errors import ConfigError, MissingExtraError
+from gongzhu_jax.adapters.extras import needs_extra
+from gongzhu_jax.errors import ConfigError
 
 EXTRAS = {"submitit": "sweep", "ray": "ray"}
 """Launchers by the extra that brings their package."""
@@ -76,7 +77,8 @@ def launch_all(
 def _on_ray(
     settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[int, Any]]:
-    ray = _package("ray")
+    with needs_extra(EXTRAS["ray"]):
+        ray = importlib.import_module("ray")
     ray.init(address=settings.address, include_dashboard=False, ignore_reinit_error=True)
     variables = {"JAX_NUM_CPU_DEVICES": str(settings.cpus)}
     if 0 < settings.gpus < 1:  # jax would take most of the memory for one of those that share it
@@ -99,7 +101,8 @@ def _on_ray(
 def _on_slurm(
     settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[int, Any]]:
-    submitit = _package("submitit")
+    with needs_extra(EXTRAS["submitit"]):
+        submitit = importlib.import_module("submitit")
     Path(settings.folder).mkdir(parents=True, exist_ok=True)
     cluster = "slurm" if settings.partition else "local"
     executor = submitit.AutoExecutor(folder=settings.folder, cluster=cluster)
@@ -110,12 +113,3 @@ def _on_slurm(
     jobs = {executor.submit(work, *call): number for number, call in enumerate(calls)}
     for job in submitit.helpers.as_completed(list(jobs)):
         yield jobs[job], job.result()
-
-
-def _package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtraError(
-            f'launcher.name={name} needs an extra: pip install -e ".[{EXTRAS[name]}]"'
-        ) from None

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from experiments.common.cli import flat
-from gongzhu_jax.errors import ConfigError, MissingExtraError
+from gongzhu_jax.adapters.extras import needs_extra
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.files import write_whole
 
 PROJECT = "gongzhu_jax"
@@ -35,7 +36,7 @@ class WandbLogger:
     """Weights & Biases."""
 
     def __init__(self, directory: Path, config: Mapping[str, Any], run_id: str | None) -> None:
-        self._run = _module("wandb").init(
+        self._run = importlib.import_module("wandb").init(
             project=os.environ.get("WANDB_PROJECT", PROJECT),
             name=directory.name,
             dir=str(directory),
@@ -57,7 +58,7 @@ class MlflowLogger:
     """MLflow."""
 
     def __init__(self, directory: Path, config: Mapping[str, Any], run_id: str | None) -> None:
-        self._client = _module("mlflow").MlflowClient()
+        self._client = importlib.import_module("mlflow").MlflowClient()
         if run_id is None:
             name = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
             known = self._client.get_experiment_by_name(name)
@@ -89,7 +90,8 @@ def check_loggers(names: Sequence[str]) -> None:
     for name in names:
         if name not in LOGGERS:
             raise ConfigError(f"unknown logger {name!r}; there are {', '.join(LOGGERS)}")
-        _module(name)
+        with needs_extra(name):
+            importlib.import_module(name)
     if len(set(names)) < len(names):
         raise ConfigError(f"a logger is named twice in {', '.join(names)}")
 
@@ -103,12 +105,3 @@ def start_loggers(names: Sequence[str], directory: Path, config: Mapping[str, An
         ids |= {name: logger.id for name, logger in loggers.items()}
         write_whole(path, json.dumps(ids).encode())
     return list(loggers.values())
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"loggers=[{name}] needs {error.name}: pip install 'gongzhu_jax[{name}]'"
-        ) from None

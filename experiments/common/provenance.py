@@ -4,6 +4,7 @@ import functools
 import platform
 import re
 import subprocess
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,13 @@ def provenance(command: str) -> dict[str, Any]:
         "machine": machine(),
         "command": command,
     }
+
+
+def runs_behind(about: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+    """What a checkpoint or a weights file says of the runs behind it, the last one first."""
+    while about is not None:
+        yield about
+        about = about.get("start")
 
 
 @functools.cache

@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 from experiments.common.plots import Rows, bars, drawing
-from experiments.paper.published import curve, paper_numbers
-
-PAPER_GAMES = 266_240
-"""Games of the paper's best run."""
+from experiments.paper.published import curve, paper_numbers, paper_training
 
 
 def _level(axes: Any, name: str, level: float) -> None:
@@ -72,7 +69,7 @@ def plot_curve(result: Mapping[str, Any], folder: Path) -> None:
         first = min([point["games"] for point in result["curve"]] + [1000])
         labels = ("ours: raw network while training", "original's logs: raw network")
         _curves(axes, result["curve"], "games", first, *labels)
-        paper = [(PAPER_GAMES, full.value, full.error)]
+        paper = [(paper_training()["games"], full.value, full.error)]
         bars(axes, paper, "paper: full player", fmt="D", color="0.5", capsize=3)
         for kind, marker, color in (("raw network", "^", "C0"), ("full player", "D", "C3")):
             trained = [

@@ -77,6 +77,11 @@ def by_card(name: str) -> np.ndarray:
     return np.array([by_suit[card[0]][RANK_NAMES.index(card[1:])] for card in CARD_NAMES], float)
 
 
+def paper_training() -> dict[str, Any]:
+    """The paper's best run: its games, and what is said of it."""
+    return _data()["training"]
+
+
 def curve() -> list[dict[str, float]]:
     """Raw-network points over Mr. Greed of the paper's run by games and hours on one GPU."""
     names = ("games", "wpg", "stderr", "hours")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.common.cli import Result, experiment
+from experiments.common.provenance import runs_behind
 from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import PlaySettings
 from experiments.common.training_plots import plot_curve
@@ -51,11 +52,7 @@ def games_of(checkpoint: str) -> int | None:
         raise CheckpointError(
             f"{checkpoint} is not one checkpoint of a run such as runs/compact/last/100"
         )
-    games = about.get("games")
-    while games is not None and "start" in about:
-        about = about["start"]
-        games += about.get("games", 0)
-    return games
+    return sum(run.get("games", 0) for run in runs_behind(about)) if "games" in about else None
 
 
 def run(settings: CurveSettings, work: Workplace) -> Result:

@@ -7,7 +7,7 @@ experiment or one of SECTIONS. Everything else on the page is written by hand an
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from experiments.common.progress import note
+from experiments.common.provenance import runs_behind
 from experiments.common.results import PLACES, RECORDS, read_result
-from experiments.paper.published import paper_numbers
+from experiments.paper.published import paper_numbers, paper_training
 from experiments.report import claims
 from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, section_of, to_be_played
@@ -39,7 +40,6 @@ NETWORK, BELIEF, MODEL = (
     kind.shipped for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND)
 )
 CRITIC = weights.POLICY_VALUE.named[weights.CRITIC]
-PAPER_TRAINING = "4160 epochs, each less than a minute on a 2080 Ti GPU"
 PLAYERS = {
     "scrofa": ("ours, at the paper's settings (`scrofa`)", [NETWORK]),
     "scrofa-strong": ("our strongest (`scrofa-strong`)", [CRITIC, BELIEF, MODEL]),
@@ -99,14 +99,6 @@ def training(name: str, score: str, head: str, digits: int) -> str:
     return f"{markdown(lines)}\n\nTrained by {made}\n\n{source(name, document)}"
 
 
-def runs_behind(path: Path) -> Iterator[dict[str, Any]]:
-    """What a weights file says of the runs behind it, the last one first."""
-    run: dict[str, Any] | None = weights.about_weights(path)
-    while run is not None:
-        yield run
-        run = run.get("start")
-
-
 def shipped(path: Path) -> str:
     """A weights file of the package and the runs behind it."""
     lines = [
@@ -114,7 +106,7 @@ def shipped(path: Path) -> str:
         ["size", f"{path.stat().st_size / 1e6:.2f} MB"],
         ["SHA-256", f"`{hashlib.sha256(path.read_bytes()).hexdigest()}`"],
     ]
-    for number, run in enumerate(runs_behind(path)):
+    for number, run in enumerate(runs_behind(weights.about_weights(path))):
         lines += [["**started from weights**", ""]] if number else []
         averaged = run.get("averaged_with", ())
         lines += [
@@ -137,10 +129,11 @@ def first_table() -> str:
     paper = next(n for n in paper_numbers("strength", "scrofa") if n.where == "text")
     lines = [
         ["", "points over Mr. Greed", "training", "cards a second in that match"],
-        ["the paper", paper.text, PAPER_TRAINING, "not stated"],
+        ["the paper", paper.text, paper_training()["said"], "not stated"],
     ]
     for name, (title, files) in PLAYERS.items():
-        hours = sum(run["hours"] for path in files for run in runs_behind(path))
+        about = [weights.about_weights(path) for path in files]
+        hours = sum(run["hours"] for of_file in about for run in runs_behind(of_file))
         points = rate = "to be played"
         if row := rows.get(name):
             points = f"{row['mean']:.1f} ± {row['standard_error']:.1f}"

@@ -233,4 +233,4 @@ def test_launchers(name: str, tmp_path: Path) -> None:
 def test_a_launcher_that_is_not_installed(capsys, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert sweep.main(["player=if,random", "opponent=random", "launcher.name=ray", *PLAY]) == 2
-    assert 'needs an extra: pip install -e ".[ray]"' in capsys.readouterr().err
+    assert "pip install 'gongzhu_jax[ray]'" in capsys.readouterr().err
