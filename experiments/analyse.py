@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from rich.console import Console
 
 from experiments.common.cli import command
 from experiments.common.plots import plot_analysis
 from experiments.common.progress import as_lines, print_table
 from experiments.common.settings import check_folder
 from gongzhu_jax import players
+from gongzhu_jax.console.analyse import describe
 from gongzhu_jax.console.position import read_position
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import render
@@ -51,17 +51,10 @@ def main(settings: AnalyseSettings, line: str) -> None:
     player = players.make(settings.player, **settings.options)
     explanation = players.explain(player, position, jax.random.key(settings.seed))
     analysis: dict[str, Any] = {**explanation, "config": asdict(player.config)}
-    console = Console()
-    console.print(render(position), highlight=False)
-    print_table("candidates: points for my team at the end", as_lines(analysis["candidates"]))
+    print(render(position), describe(analysis), sep="\n")
     print_table("scenarios", as_lines(analysis["scenarios"]))
-    owners = [
-        {"card": card, **{f"seat {seat}": share for seat, share in enumerate(shares)}}
-        for card, shares in analysis["believed_owners"].items()
-    ]
-    print_table("believed owners of unseen point cards", as_lines(owners))
     size, count = analysis["effective_sample_size"], len(analysis["scenarios"])
-    console.print(f"effective sample size {size:.2f} of {count}; plays {analysis['card']}")
+    print(f"effective sample size {size:.2f} of {count}")
     text = json.dumps({"command": line, "seed": settings.seed, **analysis}, indent=1)
     write_whole(output.with_suffix(".json"), text.encode())
     plot_analysis(analysis, output.with_suffix(".png"))

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.common.blocks import in_blocks
 from experiments.common.progress import progress
-from experiments.common.settings import PlaySettings
+from experiments.common.settings import PlaySettings, at_least
 from gongzhu_jax import players
 from gongzhu_jax.evaluation import SeatingResult
 from gongzhu_jax.evaluation.matches import match_seating
@@ -53,6 +53,13 @@ class PositionSettings(PlaySettings):
 
     checkpoint: str | None
     player: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactorSettings(PositionSettings):
+    """Of measures of correction factors."""
+
+    beta: float = field(metadata=at_least(0))
 
 
 def measure_games(settings: PositionSettings, measure: MeasureFn, *options: str) -> dict[str, Any]:

@@ -18,7 +18,6 @@ The result has `blocks`: sums over blocks of games by card, [blocks][52].
 """
 
 import functools
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import jax
@@ -28,26 +27,20 @@ from experiments.common.cli import Result, experiment
 from experiments.common.plots import plot_by_card
 from experiments.common.positions import (
     ORIGINAL_FACTOR,
+    FactorSettings,
     Figures,
     Looked,
-    PositionSettings,
     correction_factors,
     measure_games,
     visit_once,
 )
 from experiments.common.results import Workplace
-from experiments.common.settings import at_least
 from experiments.report.cards import card_statistics
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_RANKS, RANK, SUIT
 from gongzhu_jax.inference.correction import LOWEST_RANK
 from gongzhu_jax.network.features import encode_averaged
 from gongzhu_jax.network.policy_value import POLICY_SHARPNESS, Network
-
-
-@dataclass(frozen=True, kw_only=True)
-class CardStatisticsSettings(PositionSettings):
-    beta: float = field(metadata=at_least(0))
 
 
 def relative(values: jax.Array, counted: jax.Array) -> jax.Array:
@@ -86,7 +79,7 @@ def measure(at: Looked, network: Network, beta: float) -> Figures:
     }
 
 
-def run(settings: CardStatisticsSettings, work: Workplace) -> Result:
+def run(settings: FactorSettings, work: Workplace) -> Result:
     return measure_games(settings, measure, "beta")
 
 
@@ -99,7 +92,7 @@ def draw(result: Result, folder: Path) -> None:
     plot_by_card(both, "spread of values, points (sd)", folder / "cards_spread.png")
 
 
-main = experiment("paper/card_statistics", CardStatisticsSettings, run, draw)
+main = experiment("paper/card_statistics", FactorSettings, run, draw)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from experiments.common.cli import Result, experiment
-from experiments.common.positions import Figures, Looked, PositionSettings, measure_games
+from experiments.common.positions import FactorSettings, Figures, Looked, measure_games
 from experiments.common.results import Workplace
 from experiments.common.settings import at_least
 from gongzhu_jax.game import env
@@ -33,8 +33,7 @@ SLICE_SUMS = ("slices", "y", "j", "y_above_1", "j_above_1", "log_gamma", "log_de
 
 
 @dataclass(frozen=True, kw_only=True)
-class DenominatorSettings(PositionSettings):
-    beta: float = field(metadata=at_least(0))
+class DenominatorSettings(FactorSettings):
     scenarios: int = field(metadata=at_least(2))
 
 

@@ -33,9 +33,9 @@ import numpy as np
 from experiments.common.blocks import in_blocks
 from experiments.common.cli import Result, experiment
 from experiments.common.positions import (
+    FactorSettings,
     Figures,
     Looked,
-    PositionSettings,
     correction_factors,
     measure_games,
 )
@@ -63,8 +63,7 @@ GUESSER = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class IrrelevantSettings(PositionSettings):
-    beta: float = field(metadata=at_least(0))
+class IrrelevantSettings(FactorSettings):
     fills: int = field(metadata=at_least(2))
 
 
