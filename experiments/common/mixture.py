@@ -43,6 +43,7 @@ class MixtureSettings(RunSettings):
         check_sizes(chunk=self.chunk)
         if min(self.training["mixture"].values(), default=0.0) < 0:
             raise ConfigError("shares of the mixture must be 0 or more")
+        self.config()  # refuses what cannot be trained before games are played to measure it by
 
     @property
     def player_types(self) -> dict[str, float]:

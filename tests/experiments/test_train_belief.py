@@ -117,6 +117,11 @@ def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None
     assert not list(tmp_path.glob("last/*"))
 
 
+def test_bad_settings_are_known_before_any_game(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(mixture, "play_mixture", None)
+    assert run(tmp_path, "training.window=100") == 2
+
+
 def test_starts_from_a_weights_file(
     whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
