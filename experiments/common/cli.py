@@ -11,7 +11,6 @@ all right; 2 settings or input that cannot be used, one line on stderr says why;
 """
 
 import functools
-import logging
 import math
 import shlex
 import sys
@@ -195,7 +194,6 @@ def choose_devices() -> None:
 
 def guarded(work: Callable[[], int | None], settings: type | None = None) -> int:
     """Runs `work`; what is wrong from outside becomes one line and an exit code."""
-    logging.getLogger("absl").setLevel(logging.CRITICAL)  # what Orbax says of damaged files
     try:
         with interrupts.remembered():
             return work() or DONE
