@@ -141,7 +141,20 @@ def load_settings(name: str, settings: type[S], arguments: Sequence[str] = ()) -
 
 
 def compose(name: str, arguments: Sequence[str]) -> DictConfig:
-    return deepcopy(_composed(str(CONFIGS), name, tuple(arguments)))
+    return deepcopy(_composed(str(CONFIGS), name, tuple(labelled(word) for word in arguments)))
+
+
+def labelled(word: str) -> str:
+    """`training.mixture.raw@five=0` as Hydra takes it, `training.mixture={raw@five:0}`: it would
+    look for a config group where a key has an @."""
+    key, equals, value = word.partition("=")
+    parts = key.split(".")
+    first = next((place for place, part in enumerate(parts) if "@" in part), 0)
+    if not equals or first == 0:
+        return word
+    for part in reversed(parts[first:]):
+        value = f"{{{part}:{value}}}"
+    return f"{'.'.join(parts[:first])}={value}"
 
 
 @functools.cache
