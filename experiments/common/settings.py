@@ -22,7 +22,7 @@ def at_least(least: float) -> dict[str, float]:
 class KeptSettings:
     """Where a result goes."""
 
-    seed: int  # of the players' choices
+    seed: int  # seed of the players' choices
     output: str | None
     publish: bool
     allow_changes: bool
