@@ -1,5 +1,5 @@
-"""Checkpoints of training runs, on Orbax: atomic, written while training goes on, verified when
-read, the last few and the best.
+"""Checkpoints of training runs, on Orbax. They are atomic, written while training continues, and
+verified when read; the last few and the best one are kept.
 
 A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
   state   the whole run, for resuming
@@ -42,8 +42,8 @@ class Checkpoints:
         """Starts to write a checkpoint; buffers of `state` may be donated at once, as Orbax has
         them on the host by then (on CPUs jax reuses no buffer that numpy looks at).
 
-        It appears under its name only when it is complete, which `wait` waits for. A write that
-        failed is an error of the next call.
+        The checkpoint appears under its name only when it is complete, which `wait` waits for. If a
+        write fails, the next call raises its error.
         """
         import orbax.checkpoint as ocp  # slow to import, and playing needs none of it
 
@@ -66,7 +66,7 @@ class Checkpoints:
         manager.save(epoch, args=items, force=True)
 
     def wait(self) -> None:
-        """Until all checkpoints are complete."""
+        """Waits until all checkpoints are complete."""
         while self._managers:
             _, manager = self._managers.popitem()
             manager.close()
