@@ -31,7 +31,7 @@ class AnalyseSettings:
     file: str
     player: str
     options: dict[str, Any] = field(default_factory=dict)
-    seed: int  # of the player's choices
+    seed: int  # seed of the player's choices
     output: str
 
 

@@ -43,7 +43,7 @@ SEES_ALL = "sees-all"
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(PlaySettings):
-    name: str  # of the result
+    name: str  # the name of the result
     matches: dict[str, list[str]] = field(default_factory=dict)
     players: dict[str, dict[str, Any]] = field(default_factory=dict)
     differences: list[list[str]] = field(default_factory=list)

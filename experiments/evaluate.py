@@ -25,7 +25,7 @@ from gongzhu_jax.evaluation.matches import match_seating
 @dataclass(frozen=True, kw_only=True)
 class EvaluateSettings(PlaySettings):
     player: str  # a player by name, or module:function for your own
-    opponent: str  # the same for the other team
+    opponent: str  # the player of the other team, named in the same way
     player_options: dict[str, Any] = field(default_factory=dict)
     # options of the opponent, as player_options
     opponent_options: dict[str, Any] = field(default_factory=dict)

@@ -66,7 +66,7 @@ class SweepSettings(PlaySettings):
     name: str
     title: str | None
     player: str  # a player by name, or module:function for your own
-    opponent: str  # the same for the other team
+    opponent: str  # the player of the other team, named in the same way
     checkpoint: str | None
     scenarios: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, Any] = field(default_factory=dict)

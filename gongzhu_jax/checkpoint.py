@@ -1,5 +1,5 @@
-"""Checkpoints of training runs, on Orbax: atomic, written while training goes on, verified when
-read, the last few and the best.
+"""Checkpoints of training runs, on Orbax. They are atomic, written while training continues, and
+verified when read; the last few and the best one are kept.
 
 A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
   state   the whole run, for resuming
@@ -8,6 +8,7 @@ A run's folder holds `last/<epoch>` and `best/<epoch>`. Each has the items
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -41,8 +42,8 @@ class Checkpoints:
         """Starts to write a checkpoint; buffers of `state` may be donated at once, as Orbax has
         them on the host by then (on CPUs jax reuses no buffer that numpy looks at).
 
-        It appears under its name only when it is complete, which `wait` waits for. A write that
-        failed is an error of the next call.
+        The checkpoint appears under its name only when it is complete, which `wait` waits for. If a
+        write fails, the next call raises its error.
         """
         import orbax.checkpoint as ocp  # slow to import, and playing needs none of it
 
@@ -65,7 +66,7 @@ class Checkpoints:
         manager.save(epoch, args=items, force=True)
 
     def wait(self) -> None:
-        """Until all checkpoints are complete."""
+        """Waits until all checkpoints are complete."""
         while self._managers:
             _, manager = self._managers.popitem()
             manager.close()
@@ -85,7 +86,7 @@ class Checkpoints:
         try:
             header = ocp.Checkpointer(ocp.JsonCheckpointHandler()).restore(folder / "about")
         except Exception as error:  # Orbax raises many kinds for damaged or foreign folders
-            raise self._unreadable(kind, epoch, error) from error
+            raise self._unreadable(kind, epoch, "its header is damaged or missing") from error
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise CheckpointError(f"{folder} is not a checkpoint of this program")
         if header["rules"] != RULES_VERSION:
@@ -101,8 +102,12 @@ class Checkpoints:
         header = self.about(kind, epoch)
         folder = self.directory / kind / str(epoch) / item
         try:
+            read_arrays(folder)
             handler = ocp.Checkpointer(ocp.StandardCheckpointHandler())
             content = handler.restore(folder, args=ocp.args.StandardRestore(like))
+        except (DamagedFileError, json.JSONDecodeError, UnicodeError, OSError, KeyError) as error:
+            reason = f"the files of its {item} are damaged or incomplete"
+            raise self._unreadable(kind, epoch, reason) from error
         except Exception as error:
             raise self._unreadable(kind, epoch, error) from error
         if digest(content) != header["digests"][item]:
@@ -123,14 +128,43 @@ class Checkpoints:
 
     def _unreadable(self, kind: str, epoch: int, reason: object) -> CheckpointError:
         first = (str(reason).strip() or repr(reason)).splitlines()[0][:200]
-        others = [
-            f"{k}/{e}" for k in (LAST, BEST) for e in self.epochs(k) if (k, e) != (kind, epoch)
-        ]
-        offer = f"; delete it to go on from {others[0]}" if kind == LAST and others else ""
-        offer = f"; there are also {', '.join(others)}{offer}" if others else ""
+        others = {k: [e for e in self.epochs(k) if (k, e) != (kind, epoch)] for k in (LAST, BEST)}
+        names = [f"{k}/{e}" for k, epochs in others.items() for e in epochs]
+        offer = f"; other checkpoints there: {', '.join(names)}" if names else ""
+        if kind == LAST and others[LAST]:
+            offer += f" (delete last/{epoch} to resume from last/{others[LAST][-1]})"
         return CheckpointError(
             f"cannot read checkpoint {self.directory / kind / str(epoch)}: {first}{offer}"
         )
+
+
+class DamagedFileError(Exception):
+    """Files of a checkpoint that do not hold what they should."""
+
+
+def read_arrays(folder: Any) -> None:
+    """Reads the arrays of an item one after another; `DamagedFileError` if one cannot be read.
+
+    Orbax reads all of them at once, and when one fails, every other one that is still being read
+    prints a traceback about a closed event loop. Not for buckets, from which nothing should be
+    fetched twice.
+    """
+    import tensorstore as ts
+
+    if "://" in str(folder):
+        return
+    files = {"driver": "ocdbt", "base": {"driver": "file", "path": f"{folder}/"}}
+    ending = b".zarray"
+    try:
+        keys = ts.KvStore.open(files).result().list().result()
+        arrays = [key.removesuffix(ending).decode() for key in keys if key.endswith(ending)]
+        for path in arrays:
+            spec = {"driver": "zarr", "kvstore": {**files, "path": path}}
+            ts.open(spec, read=True).result().read().result()
+    except ValueError as error:  # of TensorStore
+        raise DamagedFileError(str(error)) from error
+    if not arrays:
+        raise DamagedFileError(f"there are no arrays in {folder}")
 
 
 def digest(tree: Any) -> str:

@@ -56,9 +56,9 @@ class Dataset:
     shards: tuple[Path, ...]
 
     def batches(self, size: int, seed: int = 0) -> Iterator[Columns]:
-        """All games once, `size` at a time, in an order that `seed` decides: shards are shuffled,
-        and the games of each. What is left at the end of a shard goes on with the next; what is
-        left at the end of all is not given out."""
+        """All games once, `size` at a time, in an order that `seed` decides: the shards are
+        shuffled, and so are the games of each. Games that are left at the end of a shard are put
+        before the next one; an incomplete batch at the very end is dropped."""
         random = np.random.default_rng(seed)
         left: Columns = {}
         for number in random.permutation(len(self.shards)):

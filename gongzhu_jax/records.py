@@ -72,7 +72,7 @@ def write(path: str | os.PathLike[str], records: Iterable[Record]) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> list[Record]:
-    """All records of a file. Their form is checked, `replay_records` checks the games.
+    """All records of a file. Only their form is checked; `replay_records` checks the games.
 
     Raises `RecordError` "FILE:LINE: [play N:] reason" for the first line that is no record.
     """

@@ -88,8 +88,9 @@ def join_hosts() -> None:
 
 @contextmanager
 def usual_promotion() -> Generator[None]:
-    """For calls of libraries that mix types and ranks, where the program, as our tests do, forbids
-    that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
+    """Allows implicit promotion of types and ranks around calls to libraries that rely on it, for
+    programs that forbid it, as our tests do (`jax_numpy_dtype_promotion`,
+    `jax_numpy_rank_promotion`)."""
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         yield
 

@@ -19,9 +19,9 @@ os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {FLAGS}"
 _CACHE = runtime.user_cache() / "tests"
 # In the environment too, for the commands that tests start.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = os.environ.get("JAX_TEST_CACHE", str(_CACHE))
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 jax.config.update("jax_compilation_cache_dir", os.environ["JAX_COMPILATION_CACHE_DIR"])
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
 # Every device runs every step of a program, so few of them make the whole run shorter. The slow
 # tests start some of these again with eight.

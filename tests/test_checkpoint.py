@@ -3,7 +3,12 @@
 import functools
 import gc
 import json
+import re
+import shutil
+import subprocess
+import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -101,6 +106,65 @@ def test_a_damaged_checkpoint_names_an_intact_one(tmp_path, damage):
         victim.write_bytes(content[: len(content) // 2])
     with pytest.raises(CheckpointError, match="last/1"):
         run.restore(LAST, 2, "state", state)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def index_file(item: Path) -> Path:
+    """The file that says where in the other files the arrays are."""
+    return next((item / "d").iterdir())
+
+
+def without_content(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+DAMAGE = {
+    "manifest cut short": lambda folder: cut_short(folder / "params" / "manifest.ocdbt"),
+    "manifest missing": lambda folder: (folder / "params" / "manifest.ocdbt").unlink(),
+    "index cut short": lambda folder: cut_short(index_file(folder / "params")),
+    "index missing": lambda folder: index_file(folder / "params").unlink(),
+    "metadata cut short": lambda folder: cut_short(folder / "params" / "_METADATA"),
+    "arrays cut short": lambda folder: cut_short(largest_file(folder / "params")),
+    "arrays missing": lambda folder: largest_file(folder / "params").unlink(),
+    "header cut short": lambda folder: cut_short(folder / "about" / "metadata"),
+    "header missing": lambda folder: (folder / "about" / "metadata").unlink(),
+    "parameters missing": lambda folder: shutil.rmtree(folder / "params"),
+    "empty checkpoint": without_content,
+    "empty run": lambda folder: without_content(folder.parent.parent),
+}
+
+
+def test_every_damage_is_one_line_of_a_command(tmp_path):
+    """All that processes print is looked at: Orbax reads arrays at the same time, and what is
+    still being read when one of them fails writes to stderr by itself."""
+    save(Checkpoints(tmp_path / "whole"), 3, network=replace(SMALL, blocks=8))  # many arrays
+    for number, damage in enumerate(DAMAGE.values()):
+        shutil.copytree(tmp_path / "whole", tmp_path / str(number))
+        damage(tmp_path / str(number) / LAST / "3")
+    script = f"""
+from gongzhu_jax.console.__main__ import main
+position = ["--seat", "0", "--leader", "0", "--hand", "S2 S3 S4 S5 S6 S7 S8 S9 S10 SJ SQ SK SA"]
+for number in range({len(DAMAGE)}):
+    run = f"{tmp_path}/{{number}}"
+    assert main(["evaluate", "player=raw", f"player_options.checkpoint='{{run}}'"]) == 2
+    assert main(["move", *position, "--player", "raw", "-o", f"checkpoint={{run}}"]) == 2
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert len(lines) == 2 * len(DAMAGE), done.stderr
+    for number, name in enumerate(DAMAGE):
+        for line in lines[2 * number : 2 * number + 2]:
+            run = tmp_path / str(number)
+            if name == "empty run":
+                assert line == f"error: there is no checkpoint in {run}"
+            else:
+                said = f"error: cannot read checkpoint {run / LAST / '3'}: [^:]* damaged or [^:]*"
+                assert re.fullmatch(said, line), (name, line)
 
 
 def test_a_checkpoint_of_other_rules_is_refused(tmp_path):

@@ -11,7 +11,6 @@ all right; 2 settings or input that cannot be used, one line on stderr says why;
 """
 
 import functools
-import logging
 import math
 import shlex
 import sys
@@ -155,7 +154,20 @@ def changed_settings(
 
 
 def compose(name: str, arguments: Sequence[str]) -> DictConfig:
-    return deepcopy(_composed(str(CONFIGS), name, tuple(arguments)))
+    return deepcopy(_composed(str(CONFIGS), name, tuple(labelled(word) for word in arguments)))
+
+
+def labelled(word: str) -> str:
+    """`training.mixture.raw@five=0` as Hydra takes it, `training.mixture={raw@five:0}`: it would
+    look for a config group where a key has an @."""
+    key, equals, value = word.partition("=")
+    parts = key.split(".")
+    first = next((place for place, part in enumerate(parts) if "@" in part), 0)
+    if not equals or first == 0:
+        return word
+    for part in reversed(parts[first:]):
+        value = f"{{{part}:{value}}}"
+    return f"{'.'.join(parts[:first])}={value}"
 
 
 @functools.cache
@@ -208,7 +220,6 @@ def choose_devices() -> None:
 
 def guarded(work: Callable[[], int | None], settings: type | None = None) -> int:
     """Runs `work`; what is wrong from outside becomes one line and an exit code."""
-    logging.getLogger("absl").setLevel(logging.CRITICAL)  # what Orbax says of damaged files
     try:
         with interrupts.remembered():
             return work() or DONE

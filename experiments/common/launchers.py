@@ -24,13 +24,13 @@ RETRIES = 10
 class LauncherSettings:
     """One home for the settings of all launchers."""
 
-    name: str = HERE  # here, ray or submitit
-    gpus: float = 0  # of each piece; with ray also a share: 0.25 puts four on a GPU
-    cpus: int = 1  # of each piece
-    address: str | None = None  # ray: of a cluster that is running, or auto; null: this machine
-    partition: str | None = None  # submitit: of Slurm; null: processes on this machine
-    minutes: int = 240  # submitit: at most, for each piece
-    folder: str = "runs/submitit"  # submitit: of its logs, seen by all machines
+    name: str = HERE  # where the pieces run: here, ray or submitit
+    gpus: float = 0  # GPUs for each piece; with ray also a share: 0.25 puts four on a GPU
+    cpus: int = 1  # CPU cores for each piece
+    address: str | None = None  # ray: address of a running cluster, or auto; null: this machine
+    partition: str | None = None  # submitit: partition of Slurm; null: processes on this machine
+    minutes: int = 240  # submitit: the most that each piece may take
+    folder: str = "runs/submitit"  # submitit: folder of its logs, visible to all machines
 
     def __post_init__(self) -> None:
         if self.name not in (HERE, *EXTRAS):

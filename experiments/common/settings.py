@@ -33,7 +33,7 @@ def check_least(settings: Any) -> None:
 class KeptSettings:
     """Where a result goes."""
 
-    seed: int  # of the players' choices
+    seed: int  # seed of the players' choices
     output: str | None
     publish: bool
     allow_changes: bool

@@ -15,7 +15,7 @@ parameters, seconds of training, and the rows of each run by games.
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +61,9 @@ class LearningSettings(PlaySettings):
         """The configuration of a run; that of its other seeds differs in the seed alone."""
         changes = {"preset": self.recipe, **self.changes[name]}
         arguments = [f"{key}={value}" for key, value in flat(changes)]
-        games_per_epoch = load_settings("train", TrainSettings, arguments).selfplay.games
-        epochs = math.ceil(self.games_of.get(name, self.games) / games_per_epoch)
-        arguments += [f"epochs={epochs}", f"seed={self.seed}"]
-        return load_settings("train", TrainSettings, arguments).training()
+        settings = load_settings("train", TrainSettings, arguments)
+        epochs = math.ceil(self.games_of.get(name, self.games) / settings.selfplay.games)
+        return replace(settings, epochs=epochs, seed=self.seed).training()
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,18 @@ PAGE = ROOT / "docs" / "options.md"
 HEAD = """\
 # Options
 
-Made by `python -m experiments.report.options` from the comments in `configs/` and at the fields of
-settings; `gongzhu COMMAND --help` and `gongzhu players NAME` say the same. A key is set on the
-command line, `key=value`; what is not set has the value that is shown here.
+This page lists every option of every player and every key of every command. `gongzhu players NAME`
+and `gongzhu COMMAND --help` print the same. Set a key on the command line with `key=value`; a
+key that is not set has the value shown here. The page is made by `python -m
+experiments.report.options` from the comments in `configs/` and in the classes of settings.
 """
 
 
 def page() -> str:
     parts = [HEAD, "## Players\n"]
     parts.append(
-        "For `gongzhu evaluate` as `player_options.NAME=VALUE`, for `move` as `-o NAME=VALUE`.\n"
+        "Set them with `player_options.NAME=VALUE` for `gongzhu evaluate`, and with "
+        "`-o NAME=VALUE` for `gongzhu move`.\n"
     )
     for name in PLAYERS:
         if options := player_options(name):
@@ -51,7 +53,7 @@ def command_titles() -> dict[str, str]:
 
 
 def _table(options: list[Option]) -> str:
-    rows = ["| key | value | |", "|---|---|---|"]
+    rows = ["| key | value | meaning |", "|---|---|---|"]
     for option in options:
         meaning = option.meaning.replace("|", "\\|")
         rows.append(f"| `{option.name}` | `{show(option.default)}` | {meaning} |")

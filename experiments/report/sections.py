@@ -146,9 +146,8 @@ def sweep(name: str, result: Result) -> Section:
         lines.append(match_line(name, row["label"], row["match"], cells))
     return Section(
         result["title"],
-        f"{result['player']} against two of {result['opponent']}; the cells differ in "
-        f"{' and '.join(result['keys'])}, and the first is what the others are compared with, by "
-        "deal.",
+        f"Points of two {result['player']} over two {result['opponent']}. The rows differ in "
+        f"{' and '.join(result['keys'])}; all are compared with the first one, deal by deal.",
         [FigureTable(", ".join(result["keys"]), lines)],
         {f"{name}.png": result["title"]},
     )

@@ -89,7 +89,8 @@ def play_match(
     on_progress: ProgressFn | None = None,
     **options: Unpack[SeatingOptions],
 ) -> MatchResult:
-    """Two of `player` against two of `opponent` on `deals`, or on that many deals of the seed.
+    """Two of `player` against two of `opponent`, on `deals` or, if that is a number, on that many
+    deals drawn from the seed.
 
     `rotations` is 2 or 4; see `Seating` for it and the other options.
     """

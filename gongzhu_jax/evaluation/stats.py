@@ -103,8 +103,8 @@ def intransitivity_sd(margins: np.ndarray, *, resamples: int = 1000, seed: int =
 
 
 def intransitivity_floor(margins: np.ndarray, *, resamples: int = 1000, seed: int = 0) -> float:
-    """What epsilon is expected to be, with the errors of these deals, if the players were
-    perfectly transitive: it cannot be negative, so that chance alone makes it positive.
+    """The epsilon to expect if the players were perfectly transitive. It cannot be negative, so
+    chance alone, with the errors of these deals, makes it positive.
 
     The margins, as of `intransitivity_sd`, are shifted to the nearest transitive means, which are
     differences of one strength per player, and deals are drawn again.

@@ -59,7 +59,7 @@ def card_ids(cards: str | Iterable[str | int]) -> list[int]:
 
 
 def card_names(cards: Iterable[int] | int) -> str:
-    """Names of card ids, separated by blanks; of one id, as players return it, its name."""
+    """Names of card ids, separated by blanks; for a single id, as players return it, one name."""
     return " ".join(CARD_NAMES[card_id(int(card))] for card in np.atleast_1d(np.asarray(cards)))
 
 

@@ -94,8 +94,8 @@ def unseen_mask(view: PublicView) -> jax.Array:
 
 
 def legal_mask(position: PublicView | env.GameState) -> jax.Array:
-    """Cards that may be played, bool[52]: of a view by its seat when it is its turn, of a state by
-    the player to move, and none when the game is over."""
+    """Cards that may be played now, bool[52]: for a view, by its seat if it is its turn; for a
+    state, by the player to move. None when the game is over."""
     if isinstance(position, env.GameState):
         return env.legal_mask(position)
     return env.legal_cards(position.hand, position.trick[0])
@@ -147,8 +147,8 @@ def make_view(
 
 
 def check_view(view: PublicView) -> None:
-    """`view` is one that a seat to move can have: all that follows from its hand and history is
-    as it follows. For views from outside that were not made by `make_view`.
+    """Checks that `view` is one that a seat to move can have, and that its other fields agree with
+    its hand and history. For views from outside that were not made by `make_view`.
 
     Raises:
       GongzhuError: a CardError, DealError or IllegalPlayError, saying what is wrong.

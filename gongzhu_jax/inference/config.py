@@ -31,17 +31,18 @@ class ScenarioConfig:
     """How scenarios are drawn (section 5, stratified sampling)."""
 
     # The distribution that deals are drawn from: "uniform" (paper) or "belief", the learned one.
-    # Importance weights make up for it: the proposal says how deals are drawn, `weights` how likely
-    # they are.
+    # Importance weights correct for it: the proposal sets how deals are drawn, and `weights` how
+    # likely they are.
     proposal: str = "uniform"
     proposal_power: float = 1.0  # power to which the odds of the belief are raised when drawing
-    stratified: bool = True  # SS of the paper; False is US
-    draws: int = 9  # scenarios searched; with strata the largest number, shared equally among them
+    stratified: bool = True  # True: stratified (SS of the paper); False: uniform (US)
+    draws: int = 9  # scenarios searched; with strata at most so many, shared equally among them
     # Scenarios drawn and weighed, of which `draws` are chosen for the search by their weights; 0:
     # `draws` are drawn and all are searched.
     candidates: int = 0
     key_cards: int = 2  # cards whose placement makes the strata
-    # Which: by the fixed "list" of the original program, or by "statistics" of the network (paper).
+    # How key cards are chosen: by the fixed "list" of the original program, or by "statistics" of
+    # the network (paper).
     key_card_order: str = field(default="list", metadata={"added": True})
     stratum_weights: str = "equal"  # "equal" (paper) or "exact": each stratum's share of deals
 
@@ -79,17 +80,18 @@ class WeightConfig:
     the probability with which the scenario was drawn.
     """
 
-    # "none", "iec", "iec-class": with the denominators that the paper drops, "bayes": the
-    # normalised product, or "opponent-model": the likelihood of all plays by the learned model
+    # How scenarios are weighed: "none"; "iec" (paper); "iec-class", IEC with the denominators that
+    # the paper drops; "bayes", the normalised product; or "opponent-model", the likelihood of all
+    # plays by the learned model.
     rule: str = "iec"
     rule_power: float = 1.0  # power of the rule in the pool; 0: it does not count
-    belief_power: float = 0.0  # of the learned belief; 0: it is not asked
+    belief_power: float = 0.0  # power of the learned belief in the pool; 0: it is not used
     beta: float = 0.015  # certainty of "iec" and "bayes", per point of regret
     factor: str = "exponential"  # exp(-beta regret) (paper) or max(1 - beta regret, 0.1), "clipped"
-    regret: str = "all"  # against all legal cards (paper) or those of the "suit" played
+    regret: str = "all"  # regret against "all" legal cards (paper) or those of the "suit" played
     slices: str = "important"  # which plays of the others count; "every" is all of them
-    min_rank: int = 8  # of important slices: the lowest rank that counts, 2 to 14 for the ace
-    suit_rule: bool = True  # of important slices: when following, only the suit led counts
+    min_rank: int = 8  # the lowest rank that makes a slice important, from 2 to 14 (ace)
+    suit_rule: bool = True  # whether, when following, only plays of the suit led are important
     inputs: str = "averaged"  # "averaged": what the actor knew; "onehot": the scenario's hands
     chunk: int | None = None  # slices per network batch; null: usual
 

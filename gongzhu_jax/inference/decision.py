@@ -35,7 +35,7 @@ def decide(
     network: Network,
     config: InferenceConfig,
 ) -> Decision:
-    """Decides for every view, [B], each with its own key, whatever the others are."""
+    """Decides for every view, [B], each with its own key and independently of the others."""
     assert_views(views)
     chex.assert_shape(keys, views.stage.shape)
     split = jax.vmap(jax.random.split)(keys)

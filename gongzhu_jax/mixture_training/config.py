@@ -32,7 +32,7 @@ class MixtureTrainingConfig:
     minibatch: int  # positions per update
     positions: int  # positions of each game in a minibatch
     learning_rate: float
-    final_learning_rate: float  # reached by cosine decay at the last epoch
+    final_learning_rate: float  # learning rate at the last epoch, reached by cosine decay
     average: float  # decay per update of the averaged parameters that are used
     mixture: Mapping[str, float]  # player to its share of the seats
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of those with any

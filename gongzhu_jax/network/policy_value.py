@@ -121,8 +121,8 @@ class ResNet18(nn.Module):
 
 
 def as_image(x: jax.Array) -> jax.Array:
-    """Lays inputs [..., 434] out as [..., 32, 32, 3]: them twice, with zeros at the end, at both
-    sides or at the start for the three channels."""
+    """Lays inputs [..., 434] out as [..., 32, 32, 3]: each channel has the inputs twice, padded
+    with zeros at the end, at both sides or at the start."""
     twice = jnp.concatenate([x, x], axis=-1)
     room = 32 * 32 - 2 * NUM_FEATURES
     keep = [(0, 0)] * (x.ndim - 1)

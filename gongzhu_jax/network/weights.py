@@ -106,7 +106,7 @@ def restore_params(path: str | Path, kind: NetworkKind) -> tuple[Any, Params]:
     """The network's configuration and the parameters that play, from the folder of a run (its
     best, else its last checkpoint) or from one checkpoint in it."""
     place = storage_path(path)
-    if place.name.isdigit():
+    if place.name.isdigit() and place.parent.name in (BEST, LAST):
         run, series, epoch = Checkpoints(place.parent.parent), place.parent.name, int(place.name)
     else:
         run = Checkpoints(place)

@@ -51,7 +51,7 @@ class Player:
 
     def act(self, view: PublicView, key: jax.Array | None = None) -> jax.Array:
         """The card, int8, for the view of the seat to move, as `game.view` or `game.make_view`
-        made it. Without a key it is always the same of equally good cards.
+        made it. Without a key the player's random choices are always the same.
 
         Raises:
           PlayerError: it is not the viewer's turn.

@@ -23,8 +23,8 @@ class SelfPlayConfig:
     # Deals of the hidden cards over which a seat averages its search; 0: it sees all hands (paper).
     scenarios: int = 0
     td_lambda: float = 0.0  # weight of later values and the outcome; 0: the search alone (paper)
-    # Points below the best Q from which on a played card says nothing about the value of the
-    # position before it, so that the trace of later values is cut there.
+    # A played card whose Q is more than this many points below the best says nothing about the
+    # value of the position before it, so the trace of later values is cut there.
     blunder: float = 8.0
 
     def __post_init__(self) -> None:
@@ -41,16 +41,16 @@ class LearnerConfig:
     """How the network learns from them."""
 
     review: int = 3  # epochs of games learnt from at a time: the new one and the ones before
-    passes: int = 3  # passes over them per epoch
+    passes: int = 3  # passes over these games per epoch
     minibatch: int = 64  # positions per update
-    learning_rate: float = 1e-3  # of Adam at the start
-    final_learning_rate: float = 1e-3  # reached by cosine decay at the last epoch
+    learning_rate: float = 1e-3  # learning rate of Adam at the start
+    final_learning_rate: float = 1e-3  # learning rate at the last epoch, reached by cosine decay
     adam_b1: float = 0.3  # decay of the mean of gradients
     adam_b2: float = 0.999  # decay of the mean of squared gradients
-    adam_eps: float = 1e-7  # added to the root of the latter
-    weight_decay: float = 1e-4  # as an L2 term of the gradient
+    adam_eps: float = 1e-7  # added to the root of that mean
+    weight_decay: float = 1e-4  # weight decay, as an L2 term of the gradient
     value_loss: str = "absolute"  # "absolute" (paper) or "rmse" of the minibatch (original runs)
-    value_weight: float = 0.03  # lambda of the loss
+    value_weight: float = 0.03  # lambda of the loss: the weight of the value error
     mask: str = "before"  # illegal cards are masked "before" (paper) or "after" the softmax
     average: float = 0.0  # decay per update of the averaged parameters that play; 0: none kept
 

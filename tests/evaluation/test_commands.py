@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import MISSING, asdict, fields, replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
 import jax
@@ -18,18 +18,14 @@ from experiments import compare, evaluate, round_robin, train
 from experiments.common import cli, provenance, results
 from experiments.common.cli import CONFIGS, load_settings
 from experiments.report import options
-from gongzhu_jax import players, records
-from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax import records
 from gongzhu_jax.evaluation import match_records, play_match, recorder
 from gongzhu_jax.evaluation.deal_sets import choose_deals
-from gongzhu_jax.network.policy_value import NetworkConfig
-from gongzhu_jax.network.policy_value import make as make_network
 from tests.evaluation.simple_players import counting, high_player, mixed_player, random_player
 from tests.experiments.conftest import places, simple_players  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("simple_players", "places")
 SMALL = ("deals=6", "batch=8")
-REAL_MAKE = players.make
 
 
 def read(path: Path) -> dict:
@@ -332,20 +328,3 @@ def test_ctrl_c_of_a_process(tmp_path: Path) -> None:
     assert "the same command goes on" in said
     for path in set(seen.glob("*.json")) - before:
         path.unlink()
-
-
-def test_a_damaged_checkpoint_is_one_line(tmp_path: Path, capfd, monkeypatch) -> None:
-    monkeypatch.setattr(players, "make", REAL_MAKE)
-    small = NetworkConfig("compact", stem=16, width=8, blocks=1)
-    params = make_network(small).init(jax.random.key(0))
-    run = Checkpoints(tmp_path / "run")
-    run.save(LAST, 3, {"params": params}, params, {"config": {"network": asdict(small)}})
-    run.wait()
-    for path in (tmp_path / "run" / "last" / "3" / "params").rglob("*"):
-        if path.is_file():
-            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    capfd.readouterr()
-    assert evaluate.main(["player=raw", f"player_options.checkpoint='{tmp_path}/run'"]) == 2
-    lines = [line for line in capfd.readouterr().err.splitlines() if line.strip()]
-    assert len(lines) == 1, lines
-    assert "cannot read checkpoint" in lines[0]

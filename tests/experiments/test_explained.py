@@ -37,9 +37,12 @@ def test_help(capsys: pytest.CaptureFixture) -> None:
     assert main(["--help"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Trains a network by self-play")
-    assert "  learner.value_weight=0.03\n      lambda of the loss\n" in said  # at the field
+    assert (
+        "  learner.value_weight=0.03\n      lambda of the loss: the weight of the value error\n"
+        in said
+    )  # at the field
     assert "  start=null\n      a weights file" in said  # in configs/train.yaml
-    assert "  learner.value_loss=rmse\n      estimates the mean" in said  # in the preset
+    assert "  learner.value_loss=rmse\n      rmse estimates the mean" in said  # in the preset
 
 
 def test_the_page_is_written_where_it_is_asked_for(tmp_path: Path, page: str, monkeypatch) -> None:

@@ -53,6 +53,17 @@ def test_files_and_defaults_cannot_disagree(name: str) -> None:
             assert stated[field.name] == field.default
 
 
+def test_players_with_a_label_are_settings_as_others() -> None:
+    """Hydra by itself takes a key with an @ for a config group."""
+    words = ["training.mixture.raw@five=0", "training.options.raw@five.scenarios.draws=7"]
+    words += ["training.options.raw@old={checkpoint: runs/old}", "training.mixture.greed=0.4"]
+    training = compose("train_belief", words).training
+    usual = compose("train_belief", []).training
+    assert training.mixture == {**usual.mixture, "raw@five": 0, "greed": 0.4}
+    changed = {"raw@five": {"scenarios": {"draws": 7}}, "raw@old": {"checkpoint": "runs/old"}}
+    assert training.options == {**usual.options, **changed}
+
+
 def run(directory: Path, *changes: str) -> int:
     return train_belief.main([f"directory={directory}", *SMALL, *changes])
 

@@ -55,6 +55,19 @@ def test_links_of_pages_outside_the_site(name: str) -> None:
     assert missing == []
 
 
+def test_files_that_pages_name_are_here() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    folders = "configs|deploy|docs|examples|experiments|gongzhu_jax|results|tests"
+    named = {
+        (page.name, name)
+        for page in pages
+        if page.name != "comparison.md"  # names files of other projects, and has a test of its own
+        for name in re.findall(rf"`((?:{folders})/[\w./-]*\w)[/`]", page.read_text())
+    }
+    assert len(named) > 50
+    assert [pair for pair in sorted(named) if not (ROOT / pair[1]).exists()] == []
+
+
 def test_site_builds_without_warnings(tmp_path: Path) -> None:
     """Links, anchors and names of documented objects are checked by the build."""
     done = subprocess.run(

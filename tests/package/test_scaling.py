@@ -33,7 +33,7 @@ def test_estimates() -> None:
     weights = sum(np.prod(leaf.shape) for leaf in jax.tree.leaves(params) if leaf.ndim == 2)
     assert f"| {weights:,} |" in page
     assert f"| {row['epoch_games_per_second']:.0f} (measured" in page
-    assert f"has {row['share_of_bound']:.0%} of".replace("%", " %") in page
+    assert f"reaches {row['share_of_bound']:.0%} of".replace("%", " %") in page
     updates = config.positions_per_epoch // config.learner.minibatch
 
     def estimate(devices: int, start: float, turn: float) -> float:
