@@ -18,7 +18,7 @@ from gongzhu_jax.adapters.extras import needs_extra
 from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.errors import ConfigError, IllegalPlayError
 from gongzhu_jax.game import checks
-from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
+from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, SEATS, card_id
 from gongzhu_jax.game.host_game import HostGame
 from gongzhu_jax.game.public_view import PublicView, view
 from gongzhu_jax.game.text import render
@@ -78,7 +78,7 @@ class raw_env(AECEnv):  # noqa: N801, PettingZoo's name for it
         """
         if seed is not None:
             self._random = np.random.default_rng(seed)
-        deck = np.repeat(np.arange(NUM_SEATS, dtype=np.int8), NUM_CARDS // NUM_SEATS)
+        deck = np.repeat(SEATS, NUM_CARDS // NUM_SEATS)
         chosen: dict[str, Any] = {
             "deal": self._random.permutation(deck).tolist(),
             "leader": int(self._random.integers(NUM_SEATS)),

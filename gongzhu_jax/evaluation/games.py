@@ -20,7 +20,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from gongzhu_jax import runtime
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, NUM_SEATS, SEATS
 from gongzhu_jax.game.public_view import view
 from gongzhu_jax.players.protocol import BatchFn, Params, Player, SeesAll
 from gongzhu_jax.players.scrofazero import SearchAct
@@ -28,8 +28,6 @@ from gongzhu_jax.players.scrofazero import SearchAct
 NO_PLAYER = -1
 """In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
 
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
-_SEATS = np.arange(NUM_SEATS, dtype=np.int8)
 _POLL_SECONDS = 0.002
 
 
@@ -174,7 +172,7 @@ def _play(tables: _Tables, states: env.GameState, random_play: float) -> Finishe
         cards, random = _sometimes_random(tables.keys, stage, cards, legal, asked, random_play)
         given = tables.opening[:, stage]
         cards = jnp.where(given == NO_CARD, cards, given)
-        allowed = jnp.any(legal & (cards[:, None] == _CARDS[None]), axis=1)
+        allowed = jnp.any(legal & (cards[:, None] == CARDS[None]), axis=1)
         illegal = jnp.where(allowed, illegal, jnp.minimum(illegal, states.stage))
         return (jax.vmap(env.step)(states, cards), illegal), (random, q)
 
@@ -191,7 +189,7 @@ def _decisions(
 ) -> tuple[jax.Array, jax.Array | None, jax.Array]:
     """The card of each game, [B], its Q if it is recorded, and whether anybody was asked, [B]."""
     movers = jax.vmap(env.player_to_move)(states)
-    cards = jnp.min(jnp.where(legal, _CARDS[None], np.int8(NUM_CARDS)), axis=1)
+    cards = jnp.min(jnp.where(legal, CARDS[None], np.int8(NUM_CARDS)), axis=1)
     q = jnp.full(legal.shape, -jnp.inf, jnp.float16) if tables.record_q else None
     choice = jnp.sum(legal, axis=1, dtype=jnp.int8) > 1
     given = jnp.take_along_axis(tables.opening, states.stage[:, None].astype(jnp.int32), axis=1)
@@ -235,7 +233,7 @@ def _who_decides(
 ) -> jax.Array:
     """The index of the player to ask in each game, [B]; `num_players` where nobody is asked."""
     player = jnp.sum(
-        jnp.where(movers[:, None] == _SEATS[None], seat_player, 0), axis=1, dtype=jnp.int8
+        jnp.where(movers[:, None] == SEATS[None], seat_player, 0), axis=1, dtype=jnp.int8
     )
     return jnp.where(asked & (player != NO_PLAYER), player, jnp.int8(num_players))
 

@@ -12,12 +12,15 @@ from flax import struct
 from gongzhu_jax.errors import DealError
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import (
+    CARDS,
     NO_CARD,
     NOBODY,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SEATS,
     NUM_SUITS,
+    SEATS,
+    SUITS,
     card_ids,
 )
 
@@ -72,20 +75,20 @@ def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:
     """Who has failed to follow which suit, bool[4, 4], [seat, suit], for histories [52]."""
     lead_suit = jnp.repeat(plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (plays != NO_CARD) & (plays // NUM_RANKS != lead_suit)
-    by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
-    of_suit = lead_suit[None, :] == np.arange(NUM_SUITS, dtype=np.int8)[:, None]
+    by_seat = seats[None, :] == SEATS[:, None]
+    of_suit = lead_suit[None, :] == SUITS[:, None]
     return jnp.any((by_seat & discarded[None, :])[:, None, :] & of_suit[None, :, :], axis=-1)
 
 
 def hand_sizes(seats: jax.Array) -> jax.Array:
     """Cards left in each hand, int8[4], from who made the plays so far."""
-    by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    by_seat = seats[None, :] == SEATS[:, None]
     return jnp.int8(NUM_RANKS) - jnp.sum(by_seat, axis=-1, dtype=jnp.int8)
 
 
 def played_mask(plays: jax.Array) -> jax.Array:
     """Which cards a history [52] contains, bool[52]."""
-    return jnp.any(plays[None, :] == np.arange(NUM_CARDS, dtype=np.int8)[:, None], axis=1)
+    return jnp.any(plays[None, :] == CARDS[:, None], axis=1)
 
 
 def unseen_mask(view: PublicView) -> jax.Array:

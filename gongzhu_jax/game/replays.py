@@ -8,7 +8,7 @@ import numpy as np
 
 from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game import checks, env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, card_ids
+from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, card_ids
 from gongzhu_jax.game.public_view import pad_plays
 
 
@@ -20,7 +20,7 @@ def replay(owners: jax.Array, leader: jax.Array, plays: jax.Array):
     """
 
     def play(state, card):
-        legal = env.legal_mask(state) & (card == np.arange(NUM_CARDS, dtype=np.int8))
+        legal = env.legal_mask(state) & (card == CARDS)
         after = env.step(state, card)
         state = jax.tree.map(lambda new, old: jnp.where(card == NO_CARD, old, new), after, state)
         return state, jnp.any(legal) | (card == NO_CARD)

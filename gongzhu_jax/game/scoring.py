@@ -15,9 +15,9 @@ from gongzhu_jax.game.cards import (
     HEARTS,
     NUM_CARDS,
     NUM_RANKS,
-    NUM_SEATS,
     PIG,
     POINT_CARDS,
+    SEATS,
     SHEEP,
     SUIT,
     TRANSFORMER,
@@ -54,7 +54,7 @@ def score_cards(taken_by: jax.Array, *, lone_transformer: int = LONE_TRANSFORMER
     `lone_transformer` is what C10 alone counts; a player that looks at unfinished games may set
     it to 0, since it will hardly stay alone.
     """
-    seats = np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    seats = SEATS[:, None]
     held = (taken_by[None, :] == seats).astype(jnp.float32)
     summary = jnp.matmul(held, _SUMMARY, precision=jax.lax.Precision.HIGHEST).astype(jnp.int32)
     points, hearts, point_cards, transformer = (summary[:, i] for i in range(4))

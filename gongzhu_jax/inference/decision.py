@@ -10,8 +10,7 @@ from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
-from gongzhu_jax.inference.resampling import resample
-from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
+from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 

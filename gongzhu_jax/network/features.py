@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
+from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS, SEATS
 
 DIFFUSE = 3
 """A trick card k lights the cells k, k+1, k+2 of its slot (the paper's diffuse technique)."""
@@ -36,7 +36,7 @@ def feature_slices() -> dict[str, slice]:
 def encode(state: env.GameState) -> jax.Array:
     """Perfect-information input for the player to move, float32[434]."""
     relative = _relative_to_mover(state.holder, env.player_to_move(state))
-    hands = relative[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    hands = relative[None, :] == SEATS[:, None]
     return _assemble(hands, state)
 
 
@@ -72,7 +72,7 @@ def _relative_to_mover(seats: jax.Array, mover: jax.Array) -> jax.Array:
 
 def _assemble(hands: jax.Array, state: env.GameState) -> jax.Array:
     taken = _relative_to_mover(state.taken_by[POINT_CARDS], env.player_to_move(state))
-    taken = taken[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    taken = taken[None, :] == SEATS[:, None]
     parts = {"hands": hands, "trick": _trick_slots(state), "taken": taken}
     cells = [parts[name].reshape(-1).astype(jnp.float32) for name, *_ in FEATURE_LAYOUT]
     return jnp.concatenate(cells)
@@ -83,7 +83,7 @@ def _trick_slots(state: env.GameState) -> jax.Array:
     position = state.stage % NUM_SEATS  # cards on the table
     slot = np.arange(NUM_SEATS - 1, dtype=np.int8)
     order = position - 1 - slot  # which card of the trick each slot shows
-    here = order[:, None] == np.arange(NUM_SEATS, dtype=np.int8)[None, :]
+    here = order[:, None] == SEATS[None, :]
     card = jnp.max(jnp.where(here, state.trick[None, :], jnp.int8(NO_CARD)), axis=1)
     distance = np.arange(NUM_CARDS + DIFFUSE - 1, dtype=np.int8)[None, :] - card[:, None]
     return (card != NO_CARD)[:, None] & (distance >= 0) & (distance < DIFFUSE)

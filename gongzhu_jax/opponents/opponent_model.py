@@ -28,7 +28,7 @@ from gongzhu_jax import ragged
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
 from gongzhu_jax.game.public_view import PublicView, assert_views, unseen_mask
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, opponent_seats
@@ -43,7 +43,6 @@ from gongzhu_jax.opponents.play_features import (
 )
 
 _STAGES = np.arange(NUM_CARDS, dtype=np.int32)
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
 NUM_SITUATION_FEATURES = NUM_CONTEXT_FEATURES + NUM_OPPONENTS * NUM_SUITS  # and shown voids
 
@@ -76,7 +75,7 @@ def hands_then(view: PublicView, holder: jax.Array, stage: jax.Array) -> jax.Arr
     [..., 52]; of cards that the viewer sees `holder` is not read."""
     actor = view.seats[stage]
     since = (view.seats == actor) & (jnp.asarray(stage, jnp.int32) <= _STAGES)
-    played = jnp.any(since[:, None] & (view.plays[:, None] == _CARDS[None]), axis=0)
+    played = jnp.any(since[:, None] & (view.plays[:, None] == CARDS[None]), axis=0)
     played, unseen = (jnp.broadcast_to(x, holder.shape) for x in (played, unseen_mask(view)))
     return played | (unseen & (holder == actor))
 

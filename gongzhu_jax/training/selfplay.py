@@ -14,13 +14,12 @@ from flax import struct
 
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.game.cards import NUM_CARDS, nth_card
 from gongzhu_jax.game.public_view import view, with_deal
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.mcts import SearchResult, best_card, search
-from gongzhu_jax.search.tree import PolicyValueFn
+from gongzhu_jax.search.model import PolicyValueFn
 from gongzhu_jax.training.config import SelfPlayConfig
 from gongzhu_jax.training.targets import policy_target, value_targets
 

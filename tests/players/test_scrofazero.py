@@ -19,7 +19,7 @@ from gongzhu_jax.network import make as make_network
 from gongzhu_jax.players import scrofazero
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.players.scrofazero import NAMES, decision_of, from_network
-from gongzhu_jax.search import tree as tree_module
+from gongzhu_jax.search import mcts
 from tests import positions
 from tests.oracle import features
 from tests.oracle.rules import Game
@@ -183,7 +183,7 @@ def test_traced_numbers_share_a_program(name: str) -> None:
 
 def test_a_shared_program_is_compiled_once(views, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the player it was compiled for is gone; and explanations are of the same move."""
-    traces = _count_calls(monkeypatch, tree_module, "play_action")
+    traces = _count_calls(monkeypatch, mcts, "play_action")
     key, position = jax.random.key(3), positions.take(views, 6)
     for beta in (0.0, 0.1):
         # The chunk is of a size that no other test has.
