@@ -75,6 +75,7 @@ def play_games(
     chex.assert_shape(seat_player, (len(owners), NUM_SEATS))
     chex.assert_shape(owners, (None, NUM_CARDS))
     chex.assert_shape([leaders, keys], (len(owners),))
+    chex.assert_type([seat_player, owners, leaders], int)
     mesh = mesh or runtime.games_mesh()
     count, devices = len(owners), mesh.size
     slots = -(-count // devices)

@@ -6,6 +6,9 @@ House rules that other tables know (declaring cards, exposed cards, no first-rou
 part of the paper's game and not here.
 """
 
+from typing import Any
+
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -41,6 +44,18 @@ class GameState(struct.PyTreeNode):
     leaders: jax.Array  # [14] seat that led each trick, the last entry the winner of the last
     trick: jax.Array  # [4] cards on the table in the order played; NO_CARD where none yet
     stage: jax.Array  # [] number of cards played so far, the paper's u
+
+
+def assert_states(states: GameState) -> None:
+    """A contract for functions of a batch of states, [B]; it is checked when they are traced."""
+    assert_batch(states, jax.eval_shape(lambda: deal(jax.random.key(0))), states.stage)
+
+
+def assert_batch(items: Any, one: Any, axis: jax.Array) -> None:
+    """`items` have the shapes and types of `one` item, behind the only axis of `axis`, [B]."""
+    chex.assert_rank(axis, 1)
+    like = jax.tree.map(lambda leaf: leaf.update(shape=(*axis.shape, *leaf.shape)), one)
+    chex.assert_trees_all_equal_shapes_and_dtypes(items, like)
 
 
 def deal(key: jax.Array, leader: jax.Array | int = 0) -> GameState:

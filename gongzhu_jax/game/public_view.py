@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import fields
 
-import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +17,6 @@ from gongzhu_jax.game.cards import (
     NUM_CARDS,
     NUM_RANKS,
     NUM_SEATS,
-    NUM_SUITS,
     SEATS,
     SUITS,
     card_ids,
@@ -62,13 +60,8 @@ def view(state: env.GameState, seat: jax.Array | int) -> PublicView:
 
 def assert_views(views: PublicView) -> None:
     """A contract for functions of a batch of views, [B]; it is checked when they are traced."""
-    chex.assert_rank(views.stage, 1)
-    batch = views.stage.shape
-    chex.assert_shape(views.hand, (*batch, NUM_CARDS))
-    chex.assert_type(views.hand, bool)
-    chex.assert_shape([views.plays, views.seats, views.taken_by], (*batch, NUM_CARDS))
-    chex.assert_type([views.plays, views.seats, views.seat, views.stage], np.int8)
-    chex.assert_shape(views.voids, (*batch, NUM_SEATS, NUM_SUITS))
+    one = jax.eval_shape(lambda: view(env.deal(jax.random.key(0)), 0))
+    env.assert_batch(views, one, views.stage)
 
 
 def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:

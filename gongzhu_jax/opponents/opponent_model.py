@@ -161,6 +161,7 @@ def log_likelihood(
     """
     assert_views(views)
     chex.assert_shape(holder, (*views.stage.shape, None, NUM_CARDS))
+    chex.assert_type(holder, jnp.int8)
     net = OpponentModelNet(config)
     batch, draws = holder.shape[:2]
     situations = jax.vmap(encode_situations)(views)

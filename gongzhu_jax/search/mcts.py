@@ -14,7 +14,7 @@ from flax import struct
 from gongzhu_jax import ragged
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS, by_card
+from gongzhu_jax.game.cards import by_card
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
@@ -68,12 +68,11 @@ def search(
       exploration: in place of the constant in `config`, as a traced number, so that a sweep
         compiles once.
     """
-    chex.assert_rank(states.stage, 1)
-    chex.assert_shape(states.holder, (*states.stage.shape, NUM_CARDS))
-    chex.assert_type([states.holder, states.plays, states.stage], jnp.int8)
+    env.assert_states(states)
     budgets = budgets_of(states, config)
     if active is not None:
         chex.assert_equal_shape([active, states.stage])
+        chex.assert_type(active, bool)
         budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
         q, visits, evaluated = _visit_once(params, states, budgets, policy_value, config)

@@ -65,6 +65,7 @@ def play_games(
     not on which other games are played beside it (with the Gumbel method, which draws its noise for
     the whole batch, it does). Returns positions [G, T]."""
     chex.assert_rank(games, 1)
+    chex.assert_type(games, int)
     chunk = search_config.chunk or profile().selfplay_states
     search_config = replace(search_config, chunk=chunk)
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
