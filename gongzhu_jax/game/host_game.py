@@ -25,7 +25,7 @@ from gongzhu_jax.game.cards import (
     SUIT,
     TRANSFORMER,
 )
-from gongzhu_jax.game.public_view import PublicView
+from gongzhu_jax.game.public_view import PublicView, make_view
 from gongzhu_jax.game.scoring import ALL_HEARTS, LONE_TRANSFORMER, PLAIN_POINTS
 
 # Plain numbers: those of numpy are slow one by one.
@@ -168,6 +168,10 @@ class HostGame:
             trick=padded(self.trick, NUM_SEATS, NO_CARD),
             stage=padded([len(self.plays)], 1, 0)[0],
         )
+
+    def view(self, seat: int) -> PublicView:
+        """What a seat may know, as the players of this package take it."""
+        return make_view(seat, self.hands[seat], self.leaders[0], self.plays)
 
     def seats(self) -> list[int]:
         """Who made each play."""

@@ -38,6 +38,9 @@ def _plain_points() -> np.ndarray:
 PLAIN_POINTS = _plain_points()
 """[52] points of each card before doubling and all hearts; 0 for the transformer."""
 
+MAX_MARGIN = int(2 * (ALL_HEARTS + PLAIN_POINTS.max()) - PLAIN_POINTS.min())
+"""All hearts, sheep and transformer at one seat, the pig with the other team."""
+
 _HEARTS_TOTAL = int(PLAIN_POINTS[SUIT == HEARTS].sum())
 _IS_POINT_CARD = np.isin(np.arange(NUM_CARDS), POINT_CARDS)
 

@@ -26,8 +26,8 @@ class Entry:
 
 
 PLAYERS: dict[str, Entry] = {
-    "random": Entry(random.RandomConfig(), random.make),
-    "if": Entry(rule_based.RuleBasedConfig(), rule_based.make),
+    "random": Entry(random.NoOptions(), random.make),
+    "if": Entry(random.NoOptions(), rule_based.make),
     "greed": Entry(greed.GreedConfig(), greed.make),
     **{
         name: Entry(config, functools.partial(scrofazero.make, name), scrofazero.files(name))

@@ -5,7 +5,6 @@ a trick that it is sure to win.
 """
 
 import functools
-from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -26,8 +25,8 @@ from gongzhu_jax.game.cards import (
     card_ids,
 )
 from gongzhu_jax.game.public_view import PublicView, legal_mask
-from gongzhu_jax.players.protocol import Player, from_single
-from gongzhu_jax.players.random import draw_card, evenly
+from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.players.random import NoOptions, evenly, from_probabilities
 
 LEAD_DRAWS = 5
 """How often a leader without a safe suit draws for a card that it does not mind to lead."""
@@ -46,20 +45,10 @@ _DISCARD_ORDER = np.full(NUM_CARDS, NUM_CARDS, np.int8)  # [52] place in the lis
 _DISCARD_ORDER[_DISCARDS] = range(len(_DISCARDS))
 
 
-@dataclass(frozen=True)
-class RuleBasedConfig:
-    """Mr. If has no options."""
-
-
 @functools.cache  # because jit keys its cache on the function object
-def make(config: RuleBasedConfig) -> Player:
+def make(config: NoOptions) -> Player:
     """The player named "if"."""
-    return Player(
-        name="if",
-        config=config,
-        act_batch=from_single(lambda key, view: draw_card(key, probabilities(view))),
-        probabilities_fn=lambda params, view: probabilities(view),
-    )
+    return from_probabilities("if", config, probabilities)
 
 
 def probabilities(view: PublicView) -> jax.Array:

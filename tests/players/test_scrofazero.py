@@ -16,9 +16,8 @@ from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.network import NetworkConfig
 from gongzhu_jax.network import make as make_network
-from gongzhu_jax.players import scrofazero
 from gongzhu_jax.players.protocol import Player
-from gongzhu_jax.players.scrofazero import NAMES, decision_of, from_network
+from gongzhu_jax.players.scrofazero import PRESETS, decision_of, from_network
 from gongzhu_jax.search import mcts
 from tests import positions
 from tests.oracle import features
@@ -123,7 +122,7 @@ def test_policy_plays_the_best_logit_of_what_it_knows(states, views) -> None:
 # options
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PRESETS)
 def test_unknown_options_name_the_known_ones(name: str) -> None:
     with pytest.raises(PlayerError, match=f"player '{name}' has no option 'speed'") as error:
         _player(name, speed=3)
@@ -213,5 +212,4 @@ def test_only_searches_can_be_explained(views) -> None:
 
 
 def test_names() -> None:
-    assert set(NAMES) == {"raw", "policy", "scrofa-simple", "scrofa", "scrofa-strong"}
-    assert set(scrofazero.PRESETS) == set(NAMES)
+    assert set(PRESETS) == {"raw", "policy", "scrofa-simple", "scrofa", "scrofa-strong"}
