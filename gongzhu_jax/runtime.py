@@ -17,12 +17,12 @@ GAMES = "games"
 """The one axis of our meshes: data parallelism over games."""
 
 
-def use_cpu_cores(count: int | None = None) -> None:
+def use_cpu_cores() -> None:
     """Shows each CPU core to jax as a device, so that all of them work on one batch.
 
     To be called before anything touches a device. No effect where there is an accelerator.
     """
-    jax.config.update("jax_num_cpu_devices", count or available_cores())
+    jax.config.update("jax_num_cpu_devices", available_cores())
 
 
 def available_cores() -> int:
@@ -88,8 +88,8 @@ def join_hosts() -> None:
 
 @contextmanager
 def usual_promotion() -> Generator[None]:
-    """For calls of libraries that mix types and ranks, where the program, as our tests do, forbids
-    that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
+    """Allows libraries that mix types and ranks to be called where the program, as our tests do,
+    forbids that (`jax_numpy_dtype_promotion`, `jax_numpy_rank_promotion`)."""
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         yield
 

@@ -79,7 +79,7 @@ class IsmctsBot(ismcts.ISMCTSBot):
         """There is nothing to forget: every decision is a search of its own."""
 
     def restart_at(self, state: GongzhuState) -> None:
-        """See `restart`."""
+        """There is nothing to prepare either, see `restart`."""
 
 
 class Resampler:
@@ -159,10 +159,10 @@ class PlayerBot(pyspiel.Bot):
         """There is nothing to forget: a view has the whole history."""
 
     def restart_at(self, state: GongzhuState) -> None:
-        """See `restart`."""
+        """There is nothing to prepare either, see `restart`."""
 
     def inform_action(self, state: GongzhuState, player: int, action: int) -> None:
-        """See `restart`."""
+        """There is nothing to prepare either, see `restart`."""
 
 
 def _keys(seed: int) -> Iterator[jax.Array]:

@@ -19,7 +19,7 @@ from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.checks import check_owners
 
 FROM_SEED = "seed"
-"""In place of a set: deals drawn from the seed of the match."""
+"""The name that stands for deals drawn from the seed of the match, in place of a set."""
 FILE_ENDINGS = (".jsonl", ".jsonl.gz")
 
 

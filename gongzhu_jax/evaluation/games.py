@@ -26,7 +26,7 @@ from gongzhu_jax.players.protocol import BatchFn, Params, Player, SeesAll
 from gongzhu_jax.players.scrofazero import SearchAct
 
 NO_PLAYER = -1
-"""In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
+"""Stands for a seat of a game that only pads: nobody is asked, the lowest legal card is played."""
 
 _POLL_SECONDS = 0.002
 

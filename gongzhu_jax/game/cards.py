@@ -19,9 +19,9 @@ NUM_RANKS = 13
 NUM_TRICKS = 13
 
 NO_CARD = -1
-"""In a list of cards: nothing there yet."""
+"""Stands for a card that is not there yet, in a list of cards."""
 NOBODY = -1
-"""In a list of seats: no seat yet, or none any more."""
+"""Stands for no seat, in a list of seats: none yet, or none any more."""
 
 SUIT_NAMES = "SHDC"
 RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")

@@ -114,10 +114,7 @@ def with_deal(view: PublicView, holder: jax.Array) -> env.GameState:
 
 
 def make_view(
-    seat: int,
-    hand: str | Iterable[str | int],
-    leader: int,
-    plays: str | Iterable[str | int] = (),
+    seat: int, hand: str | Iterable[str | int], leader: int, plays: str | Iterable[str | int] = ()
 ) -> PublicView:
     """A view from outside data: this is how other programs ask for a move. Fully checked.
 

@@ -15,11 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from gongzhu_jax.game.cards import (
-    NO_CARD,
-    NOBODY,
-    NUM_CARDS,
-)
+from gongzhu_jax.game.cards import NO_CARD, NOBODY, NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import ScenarioConfig
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
@@ -84,10 +80,7 @@ def strata(view: PublicView, count: int, order: str = "list"):
 
 
 def draw_scenarios(
-    key: jax.Array,
-    view: PublicView,
-    config: ScenarioConfig,
-    log_odds: jax.Array | None = None,
+    key: jax.Array, view: PublicView, config: ScenarioConfig, log_odds: jax.Array | None = None
 ) -> Scenarios:
     """The scenarios of one decision; `log_odds` are those of the proposal for this view."""
     if config.stratified:

@@ -51,12 +51,7 @@ def training_loss(
     return losses, count
 
 
-def nll(
-    params: Any,
-    games: MixtureGames,
-    stages: jax.Array,
-    network: MixtureNetwork,
-) -> Figures:
+def nll(params: Any, games: MixtureGames, stages: jax.Array, network: MixtureNetwork) -> Figures:
     """The figures of games [G] at stages [G, K], each [G, K].
 
     For a belief they are of the true hidden hands in the eyes of the player to move, counted in

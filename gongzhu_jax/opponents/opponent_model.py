@@ -36,11 +36,7 @@ from gongzhu_jax.inference.registry import RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios
 from gongzhu_jax.network.policy_value import Network, init_module
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
-from gongzhu_jax.opponents.play_features import (
-    NUM_CONTEXT_FEATURES,
-    encode_contexts,
-    voids_before,
-)
+from gongzhu_jax.opponents.play_features import NUM_CONTEXT_FEATURES, encode_contexts, voids_before
 
 _STAGES = np.arange(NUM_CARDS, dtype=np.int32)
 

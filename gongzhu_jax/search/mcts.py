@@ -18,13 +18,7 @@ from gongzhu_jax.game.cards import by_card
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.model import (
-    NUM_ACTIONS,
-    PolicyValueFn,
-    discount,
-    play_action,
-    total_value,
-)
+from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, play_action, total_value
 from gongzhu_jax.search.tree import grow, gumbel
 
 

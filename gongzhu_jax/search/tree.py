@@ -14,13 +14,7 @@ from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, nth_card
 from gongzhu_jax.runtime import usual_promotion
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.model import (
-    NUM_ACTIONS,
-    PolicyValueFn,
-    discount,
-    play_action,
-    total_value,
-)
+from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, play_action, total_value
 
 Tree = Any
 """mctx.Tree, one tree or a batch; its own annotation admits scalars in place of arrays."""
