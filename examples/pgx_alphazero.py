@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import mctx
 from pgx.experimental import auto_reset
 
-from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.adapters.pgx_env import GongzhuEnv
+from gongzhu_jax.game.scoring import MAX_MARGIN
 
 env = GongzhuEnv(observation="perfect")
 

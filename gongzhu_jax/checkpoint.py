@@ -36,9 +36,9 @@ class Checkpoints:
     def __init__(self, directory: str | PathLike, keep: int = 2):
         """`keep` is how many of the last checkpoints stay."""
         self.directory, self._keep = storage_path(directory), keep
-        self._managers: dict[str, Any] = {}  # by kind, of those that were written here
+        self._managers: dict[str, Any] = {}  # by series, of those that were written here
 
-    def save(self, kind: str, epoch: int, state: Any, params: Any, about: Mapping) -> None:
+    def save(self, series: str, epoch: int, state: Any, params: Any, about: Mapping) -> None:
         """Starts to write a checkpoint; buffers of `state` may be donated at once, as Orbax has
         them on the host by then (on CPUs jax reuses no buffer that numpy looks at).
 
@@ -53,9 +53,9 @@ class Checkpoints:
             # One write at a time: the processes of a run, which wait for each other while they
             # write, would otherwise not agree on the order, and wait for ever.
             other.wait_until_finished()
-        if kind not in self._managers:
-            self._managers[kind] = self._manager(kind)
-        manager = self._managers[kind]
+        if series not in self._managers:
+            self._managers[series] = self._manager(series)
+        manager = self._managers[series]
         if epoch in manager.all_steps():
             manager.delete(epoch)  # written just before a run was killed, and now once more
         items = ocp.args.Composite(
@@ -71,22 +71,22 @@ class Checkpoints:
             _, manager = self._managers.popitem()
             manager.close()
 
-    def epochs(self, kind: str = LAST) -> list[int]:
+    def epochs(self, series: str = LAST) -> list[int]:
         """Epochs of the complete checkpoints, oldest first."""
         import orbax.checkpoint as ocp
 
-        folder = self.directory / kind
+        folder = self.directory / series
         return sorted(ocp.utils.checkpoint_steps(folder)) if folder.is_dir() else []
 
-    def about(self, kind: str, epoch: int) -> dict[str, Any]:
+    def about(self, series: str, epoch: int) -> dict[str, Any]:
         """The header of a checkpoint; `CheckpointError` if it is not one of ours."""
         import orbax.checkpoint as ocp
 
-        folder = self.directory / kind / str(epoch)
+        folder = self.directory / series / str(epoch)
         try:
             header = ocp.Checkpointer(ocp.JsonCheckpointHandler()).restore(folder / "about")
         except Exception as error:  # Orbax raises many kinds for damaged or foreign folders
-            raise self._unreadable(kind, epoch, "its header is damaged or missing") from error
+            raise self._unreadable(series, epoch, "its header is damaged or missing") from error
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise CheckpointError(f"{folder} is not a checkpoint of this program")
         if header["rules"] != RULES_VERSION:
@@ -95,30 +95,30 @@ class Checkpoints:
             )
         return header
 
-    def restore(self, kind: str, epoch: int, item: str, like: Any) -> Any:
+    def restore(self, series: str, epoch: int, item: str, like: Any) -> Any:
         """An item with the structure, shapes and placement of `like`, verified by its digest."""
         import orbax.checkpoint as ocp
 
-        header = self.about(kind, epoch)
-        folder = self.directory / kind / str(epoch) / item
+        header = self.about(series, epoch)
+        folder = self.directory / series / str(epoch) / item
         try:
             read_arrays(folder)
             handler = ocp.Checkpointer(ocp.StandardCheckpointHandler())
             content = handler.restore(folder, args=ocp.args.StandardRestore(like))
         except (DamagedFileError, json.JSONDecodeError, UnicodeError, OSError, KeyError) as error:
             reason = f"the files of its {item} are damaged or incomplete"
-            raise self._unreadable(kind, epoch, reason) from error
+            raise self._unreadable(series, epoch, reason) from error
         except Exception as error:
-            raise self._unreadable(kind, epoch, error) from error
+            raise self._unreadable(series, epoch, error) from error
         if digest(content) != header["digests"][item]:
-            raise self._unreadable(kind, epoch, "its content does not match its digest")
+            raise self._unreadable(series, epoch, "its content does not match its digest")
         return content
 
-    def _manager(self, kind: str) -> Any:
+    def _manager(self, series: str) -> Any:
         import orbax.checkpoint as ocp
 
-        folder = self.directory / kind
-        keep = self._keep if kind == LAST else 1
+        folder = self.directory / series
+        keep = self._keep if series == LAST else 1
         options = ocp.CheckpointManagerOptions(
             preservation_policy=ocp.checkpoint_managers.LatestN(keep),
             create=True,
@@ -126,15 +126,15 @@ class Checkpoints:
         )
         return ocp.CheckpointManager(folder, options=options)
 
-    def _unreadable(self, kind: str, epoch: int, reason: object) -> CheckpointError:
+    def _unreadable(self, series: str, epoch: int, reason: object) -> CheckpointError:
         first = (str(reason).strip() or repr(reason)).splitlines()[0][:200]
-        others = {k: [e for e in self.epochs(k) if (k, e) != (kind, epoch)] for k in (LAST, BEST)}
+        others = {k: [e for e in self.epochs(k) if (k, e) != (series, epoch)] for k in (LAST, BEST)}
         names = [f"{k}/{e}" for k, epochs in others.items() for e in epochs]
         offer = f"; other checkpoints there: {', '.join(names)}" if names else ""
-        if kind == LAST and others[LAST]:
+        if series == LAST and others[LAST]:
             offer += f" (delete last/{epoch} to resume from last/{others[LAST][-1]})"
         return CheckpointError(
-            f"cannot read checkpoint {self.directory / kind / str(epoch)}: {first}{offer}"
+            f"cannot read checkpoint {self.directory / series / str(epoch)}: {first}{offer}"
         )
 
 

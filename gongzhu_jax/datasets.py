@@ -23,14 +23,13 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
-import jax
 import numpy as np
 
 from gongzhu_jax.errors import RecordError
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
-from gongzhu_jax.game.replays import replay
+from gongzhu_jax.game.replays import replay_scored
 
 ABOUT = "dataset.json"
 FORMAT = "gongzhu_jax games 1"
@@ -130,14 +129,8 @@ def final_states(columns: Mapping[str, np.ndarray]) -> env.GameState:
     Raises:
       RecordError: a play is not legal, or scores are not those of the rules.
     """
-    states, legal, scores = _replay(columns["owners"], columns["leader"], columns["plays"])
+    states, legal, scores = replay_scored(columns["owners"], columns["leader"], columns["plays"])
     wrong = ~np.asarray(legal).all(axis=1) | (np.asarray(scores) != columns["scores"]).any(axis=1)
     if wrong.any():
         raise RecordError(f"game {int(np.argmax(wrong))} is not one of these rules")
     return states
-
-
-@jax.jit
-def _replay(owners: jax.Array, leader: jax.Array, plays: jax.Array):
-    states, legal = jax.vmap(replay)(owners, leader, plays)
-    return states, legal, jax.vmap(env.scores)(states)

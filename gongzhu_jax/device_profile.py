@@ -71,7 +71,7 @@ GPU = DeviceProfile(
     messages=2,
 )
 PROFILES: Mapping[str, DeviceProfile] = {"cpu": CPU, "gpu": GPU, "tpu": GPU}
-"""By the name of jax's backend."""
+"""The sizes of a device, by the name of jax's backend."""
 
 using = jax.make_user_context()
 """`with using(profile):` takes that profile; functions under `jit` are then compiled anew."""

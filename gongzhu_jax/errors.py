@@ -1,5 +1,7 @@
 """What can be wrong with data from outside. Every error of ours derives from `GongzhuError`."""
 
+from collections.abc import Iterable
+
 
 class GongzhuError(ValueError):
     """Base class: the message says what is wrong, in one line, for a person."""
@@ -27,6 +29,12 @@ class PlayerError(GongzhuError):
 
 class ConfigError(GongzhuError):
     """An unknown or impossible setting."""
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """`ConfigError` unless the setting `name` has one of these values."""
+    if value not in choices:
+        raise ConfigError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 
 
 class CheckpointError(GongzhuError):

@@ -24,7 +24,7 @@ from gongzhu_jax.errors import CardError, DealError, GongzhuError, IllegalPlayEr
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
-from gongzhu_jax.game.replays import raise_if_illegal, replay
+from gongzhu_jax.game.replays import raise_if_illegal, replay_scored
 
 FIELDS = ("rules", "deal", "leader", "plays", "players", "scores", "metadata")
 
@@ -163,7 +163,7 @@ def _parse_plays(plays: list[Any]) -> tuple[int, ...]:
 
 def _entries(path: str | os.PathLike[str]) -> Iterator[Record | RecordError]:
     """What each line of a file is: a record, or what is wrong with it."""
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(read_lines(path), start=1):
         source = f"{os.fspath(path)}:{number}"
         try:
             yield replace(parse(line), source=source)
@@ -173,7 +173,8 @@ def _entries(path: str | os.PathLike[str]) -> Iterator[Record | RecordError]:
             yield located
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
+def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The lines of a text file, which may be compressed; `RecordError` if it cannot be read."""
     opener = gzip.open if Path(path).suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as file:
@@ -199,7 +200,7 @@ def check_records(records: Sequence[Record]) -> list[Replayed | RecordError]:
     padding = (1 << (len(records) - 1).bit_length()) - len(records)
     padded = [*records, *[records[0]] * padding]
     state, legal, scores = jax.device_get(
-        _replay_batch(
+        replay_scored(
             np.array([record.deal for record in padded], np.int8),
             np.array([record.leader for record in padded], np.int8),
             np.array([record.plays for record in padded], np.int8),
@@ -209,12 +210,6 @@ def check_records(records: Sequence[Record]) -> list[Replayed | RecordError]:
         _outcome(record, i, jax.tree.map(lambda leaf, i=i: leaf[i], state), legal[i], scores[i])
         for i, record in enumerate(records)
     ]
-
-
-@jax.jit
-def _replay_batch(deal: jax.Array, leader: jax.Array, plays: jax.Array):
-    state, legal = jax.vmap(replay)(deal, leader, plays)
-    return state, legal, jax.vmap(env.scores)(state)
 
 
 def _outcome(

@@ -17,12 +17,12 @@ GAMES = "games"
 """The one axis of our meshes: data parallelism over games."""
 
 
-def use_cpu_cores(count: int | None = None) -> None:
+def use_cpu_cores() -> None:
     """Shows each CPU core to jax as a device, so that all of them work on one batch.
 
     To be called before anything touches a device. No effect where there is an accelerator.
     """
-    jax.config.update("jax_num_cpu_devices", count or available_cores())
+    jax.config.update("jax_num_cpu_devices", available_cores())
 
 
 def available_cores() -> int:

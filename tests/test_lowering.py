@@ -80,7 +80,7 @@ def test_search() -> None:
     lowered(jax.jit(run), jax.eval_shape(net.init, jax.random.key(0)), states)
 
 
-@pytest.mark.parametrize("name", ["random", "if", "greed", *scrofazero.NAMES])
+@pytest.mark.parametrize("name", ["random", "if", "greed", *scrofazero.PRESETS])
 def test_players(name: str) -> None:
     player = players.make(name)
     _, views, keys, _ = jax.tree.map(lambda leaf: leaf[:2], fixed_positions())

@@ -8,7 +8,7 @@ from gongzhu_jax.errors import MissingExtraError
 
 @contextmanager
 def needs_extra(extra: str) -> Generator[None]:
-    """Around the imports of optional packages: says which extra installs them.
+    """Wraps the imports of optional packages and says which extra installs them.
 
     Raises:
       MissingExtraError: one of them is not installed.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.cards import CARDS, NUM_CARDS, NUM_SEATS, NUM_SUITS, SEATS
 from gongzhu_jax.game.public_view import PublicView, view
 
 LAYOUT = (
@@ -26,19 +26,16 @@ HIDDEN = ("hidden", (NUM_SEATS - 1, NUM_CARDS), "[seat - 1, card] in the hands o
 SIZE = sum(int(np.prod(shape)) for _, shape, _ in LAYOUT)
 PERFECT_SIZE = SIZE + int(np.prod(HIDDEN[1]))
 
-_SEATS = np.arange(NUM_SEATS, dtype=np.int8)
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
-
 
 def observe(known: PublicView) -> jax.Array:
     """What the seat of a view may know, bool[SIZE]."""
-    seats = (known.seat + _SEATS) % NUM_SEATS  # of relative seats 0, 1, 2, 3
+    seats = (known.seat + SEATS) % NUM_SEATS  # of relative seats 0, 1, 2, 3
     # The card of a seat that has not played yet lies at a place of the trick that is still empty.
     leader = known.to_move - known.stage % NUM_SEATS
     place = (seats - leader) % NUM_SEATS
     parts = {
         "hand": known.hand,
-        "trick": known.trick[place][:, None] == _CARDS,
+        "trick": known.trick[place][:, None] == CARDS,
         "taken": known.taken_by == seats[:, None],
         "voids": known.voids[seats],
         "to_move": known.to_move == seats,
@@ -48,6 +45,6 @@ def observe(known: PublicView) -> jax.Array:
 
 def observe_all(state: env.GameState, seat: jax.Array | int) -> jax.Array:
     """The view of a seat and the hands of the others, bool[PERFECT_SIZE]."""
-    others = (seat + _SEATS[1:]) % NUM_SEATS
+    others = (seat + SEATS[1:]) % NUM_SEATS
     hidden = state.holder == others[:, None]
     return jnp.concatenate([observe(view(state, seat)), hidden.reshape(-1)])

@@ -13,7 +13,8 @@ import jax
 import numpy as np
 
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.device_profile import check_sizes
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_SEATS
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.players.protocol import Player
@@ -45,26 +46,20 @@ class IsmctsConfig:
     """Random games from a new node on."""
 
     def __post_init__(self) -> None:
-        for name in ("simulations", "worlds", "rollouts"):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-            if not whole and not (name == "worlds" and value is None):
-                raise PlayerError(f"{name} must be a whole number from 1 on, not {value!r}")
+        check_sizes(simulations=self.simulations, worlds=self.worlds, rollouts=self.rollouts)
         if not isinstance(self.exploration, int | float) or not self.exploration >= 0:
-            raise PlayerError(f"exploration must be a number from 0 on, not {self.exploration!r}")
-
-
-def draw_deals(seed: int) -> DrawFn:
-    """Deals by our sampler, in blocks."""
-    keys = _keys(seed)
-    return lambda state, player: np.asarray(_sample(next(keys), state.view(player)))
+            raise ConfigError(f"exploration must be a number from 0 on, not {self.exploration!r}")
 
 
 def ismcts_bot(
     config: IsmctsConfig | None = None, seed: int = 0, draw: DrawFn | None = None
 ) -> "IsmctsBot":
     """OpenSpiel's IS-MCTS for any seat; `draw` is where its deals come from, else our sampler."""
-    config = config or IsmctsConfig()
+    config, keys = config or IsmctsConfig(), _keys(seed)
+
+    def draw_block(state: GongzhuState, player: int) -> np.ndarray:
+        return np.asarray(_sample(next(keys), state.view(player)))
+
     bot = IsmctsBot(
         game=None,  # it has no use for it
         evaluator=RandomRollouts(config.rollouts, seed),
@@ -73,7 +68,7 @@ def ismcts_bot(
         max_world_samples=config.worlds or ismcts.UNLIMITED_NUM_WORLD_SAMPLES,
         random_state=np.random.RandomState(seed),
     )
-    bot.set_resampler(Resampler(draw or draw_deals(seed)))
+    bot.set_resampler(Resampler(draw or draw_block))
     return bot
 
 
@@ -84,7 +79,7 @@ class IsmctsBot(ismcts.ISMCTSBot):
         """There is nothing to forget: every decision is a search of its own."""
 
     def restart_at(self, state: GongzhuState) -> None:
-        """See `restart`."""
+        """There is nothing to prepare either, see `restart`."""
 
 
 class Resampler:
@@ -164,10 +159,10 @@ class PlayerBot(pyspiel.Bot):
         """There is nothing to forget: a view has the whole history."""
 
     def restart_at(self, state: GongzhuState) -> None:
-        """See `restart`."""
+        """There is nothing to prepare either, see `restart`."""
 
     def inform_action(self, state: GongzhuState, player: int, action: int) -> None:
-        """See `restart`."""
+        """There is nothing to prepare either, see `restart`."""
 
 
 def _keys(seed: int) -> Iterator[jax.Array]:

@@ -16,11 +16,11 @@ import jax
 import numpy as np
 
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.game import checks
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.public_view import PublicView, make_view
+from gongzhu_jax.game.public_view import PublicView
+from gongzhu_jax.game.scoring import MAX_MARGIN
 from gongzhu_jax.game.text import render_hand
 from gongzhu_jax.inference import sampling
 
@@ -105,8 +105,7 @@ class GongzhuState(pyspiel.State):
 
     def view(self, player: int) -> PublicView:
         """What a player may know, as the players of this package take it."""
-        table = self.table
-        return make_view(player, table.hands[player], table.leaders[0], table.plays)
+        return self.table.view(player)
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> "GongzhuState":
         """A state that `player` cannot tell from this one; all of them are equally likely."""

@@ -15,12 +15,12 @@ import numpy as np
 
 from gongzhu_jax.adapters import drawing, observation
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.margins import MAX_MARGIN
-from gongzhu_jax.errors import ConfigError, IllegalPlayError
+from gongzhu_jax.errors import IllegalPlayError, check_choice
 from gongzhu_jax.game import checks
-from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
+from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, SEATS, card_id
 from gongzhu_jax.game.host_game import HostGame
 from gongzhu_jax.game.public_view import PublicView, view
+from gongzhu_jax.game.scoring import MAX_MARGIN
 from gongzhu_jax.game.text import render
 
 with needs_extra("pettingzoo"):
@@ -50,10 +50,8 @@ class raw_env(AECEnv):  # noqa: N801, PettingZoo's name for it
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ConfigError(
-                f"render_mode must be one of {', '.join(RENDER_MODES)}, not {render_mode!r}"
-            )
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
@@ -78,7 +76,7 @@ class raw_env(AECEnv):  # noqa: N801, PettingZoo's name for it
         """
         if seed is not None:
             self._random = np.random.default_rng(seed)
-        deck = np.repeat(np.arange(NUM_SEATS, dtype=np.int8), NUM_CARDS // NUM_SEATS)
+        deck = np.repeat(SEATS, NUM_CARDS // NUM_SEATS)
         chosen: dict[str, Any] = {
             "deal": self._random.permutation(deck).tolist(),
             "leader": int(self._random.integers(NUM_SEATS)),

@@ -8,23 +8,21 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import struct
 
 from gongzhu_jax.adapters import drawing, observation
 from gongzhu_jax.adapters.extras import needs_extra
-from gongzhu_jax.adapters.margins import MAX_MARGIN, SIGNS
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import check_choice
 from gongzhu_jax.game import checks, env
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS, SEATS, same_team
 from gongzhu_jax.game.public_view import view
+from gongzhu_jax.game.scoring import MAX_MARGIN
 
 with needs_extra("pgx"):
     import pgx
     from pgx._src.visualizer import global_config
 
 ENV_ID: Any = "gongzhu"  # Pgx types ids as the list of its own games
-OBSERVATIONS = ("imperfect", "perfect")
 
 
 @struct.dataclass
@@ -73,10 +71,7 @@ class GongzhuEnv(pgx.Env):
 
     def __init__(self, observation: str = "imperfect", leader: int | None = None) -> None:
         super().__init__()
-        if observation not in OBSERVATIONS:
-            raise ConfigError(
-                f"observation must be one of {', '.join(OBSERVATIONS)}, not {observation!r}"
-            )
+        check_choice("observation", observation, ("imperfect", "perfect"))
         self._perfect = observation == "perfect"
         self._leader = None if leader is None else checks.check_seat(leader, "leader")
 
@@ -130,7 +125,7 @@ class GongzhuEnv(pgx.Env):
         return State(
             current_player=env.player_to_move(game).astype(jnp.int32),
             observation=jnp.zeros(self.observation_shape, bool),
-            rewards=jnp.where(over, margin * np.array(SIGNS, np.float32), 0.0),
+            rewards=jnp.where(over, jnp.where(same_team(SEATS, 0), margin, -margin), 0.0),
             terminated=over,
             truncated=jnp.zeros((), bool),
             legal_action_mask=env.legal_mask(game) | over,

@@ -1,6 +1,5 @@
 """What a searching player thinks of a position: each legal card, and who holds the point cards."""
 
-import argparse
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -8,21 +7,12 @@ from typing import Any
 import jax
 
 from gongzhu_jax import players
-from gongzhu_jax.console.position import FORMAT, add_arguments, read_arguments, read_options
+from gongzhu_jax.console.position import parse
 from gongzhu_jax.game import render
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="gongzhu analyse",
-        description=__doc__,
-        epilog=FORMAT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_arguments(parser)
-    chosen = parser.parse_args(arguments)
-    view = read_arguments(chosen)
-    player = players.make(chosen.player, **read_options(chosen.option))
+    chosen, view, player = parse("analyse", __doc__, arguments)
     explanation = players.explain(player, view, jax.random.key(chosen.seed))
     if chosen.json:
         print(json.dumps(explanation))

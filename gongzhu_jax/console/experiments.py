@@ -36,17 +36,13 @@ def summaries(but: tuple[str, ...] = ()) -> dict[str, str]:
     titles = {}
     for path in sorted((folder() / "experiments").glob("*.py")):
         tree = ast.parse(path.read_text())
-        names = {name.id for node in tree.body for name in _bound(node)}
+        assigned = [node.targets for node in tree.body if isinstance(node, ast.Assign)]
+        names = {name.id for targets in assigned for name in targets if isinstance(name, ast.Name)}
         names |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         said = ast.get_docstring(tree)
         if "main" in names and said and path.stem not in but:
             titles[path.stem] = said.splitlines()[0].split("`")[0].rstrip(" .:?")
     return titles
-
-
-def _bound(node: ast.stmt) -> list[ast.Name]:
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return [target for target in targets if isinstance(target, ast.Name)]
 
 
 def find_command(name: str, others: tuple[str, ...]) -> Callable[[Sequence[str]], int]:

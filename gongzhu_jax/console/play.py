@@ -12,10 +12,8 @@ from gongzhu_jax.console.analyse import describe
 from gongzhu_jax.console.cards_text import draw, show
 from gongzhu_jax.errors import CardError, PlayerError
 from gongzhu_jax.evaluation.deals import check_seed
-from gongzhu_jax.game import make_view
 from gongzhu_jax.game.cards import CARD_NAMES, NUM_CARDS, NUM_SEATS, card_id
 from gongzhu_jax.game.host_game import HostGame
-from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.players.protocol import Player
 
 HELP = """\
@@ -89,7 +87,7 @@ class Session:
         elif len(game.legal()) == 1:
             card = game.legal()[0]
         else:
-            card = card_id(self.others[seat - 1].play(view_of(game), key))
+            card = card_id(self.others[seat - 1].play(game.view(seat), key))
         name = "you" if seat == 0 else f"seat {seat} ({self.others[seat - 1].name})"
         print(f"  {name}: {show(CARD_NAMES[card], self.color)}", flush=True)
         game.play(card)
@@ -130,14 +128,9 @@ class Session:
         if self._adviser is None:
             self._adviser = self._make_adviser()
         try:
-            return describe(players.explain(self._adviser, view_of(game), key))
+            return describe(players.explain(self._adviser, game.view(game.mover), key))
         except PlayerError as error:
             return str(error)
-
-
-def view_of(game: HostGame) -> PublicView:
-    """What the seat to move knows; players get nothing else."""
-    return make_view(game.mover, game.hands[game.mover], game.leaders[0], game.plays)
 
 
 def tricks(game: HostGame) -> str:

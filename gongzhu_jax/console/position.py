@@ -1,13 +1,16 @@
-"""Positions from the command line or from a file, as a seat sees them."""
+"""Positions from the command line or from a file, as a seat sees them, and who is asked."""
 
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gongzhu_jax import players
 from gongzhu_jax.errors import RecordError
 from gongzhu_jax.game import PublicView, env, make_view, replay_checked, view
+from gongzhu_jax.players.protocol import Player
 
 FORMAT = """\
 FILE is JSON, or - for stdin. A position as one seat sees it:
@@ -18,8 +21,16 @@ with, beside its fields, the "stage" to look at: the number of cards played befo
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The position and the player, for commands that ask one about the other."""
+def parse(
+    command: str, description: str | None, arguments: Sequence[str]
+) -> tuple[argparse.Namespace, PublicView, Player]:
+    """What a command that asks a player about a position was given, the position and the player."""
+    parser = argparse.ArgumentParser(
+        prog=f"gongzhu {command}",
+        description=description,
+        epilog=FORMAT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("file", nargs="?", help="a position as JSON; - for stdin")
     parser.add_argument("--seat", type=int, help="whose turn it is, 0 to 3")
     parser.add_argument("--hand", help='the cards in its hand now, "SQ S3 HA ..."')
@@ -35,10 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of the player's random choices")
     parser.add_argument("--json", action="store_true", help="prints JSON, for programs")
+    chosen = parser.parse_args(arguments)
+    return chosen, _position(chosen), players.make(chosen.player, **_options(chosen.option))
 
 
-def read_arguments(chosen: argparse.Namespace) -> PublicView:
-    """The position that was given by `add_arguments`."""
+def _position(chosen: argparse.Namespace) -> PublicView:
     fields = {"seat": chosen.seat, "hand": chosen.hand, "leader": chosen.leader}
     if chosen.file is None:
         missing = [f"--{name}" for name, value in fields.items() if value is None]
@@ -74,7 +86,7 @@ def read_position(path: str | Path) -> PublicView:
     return make_view(content["seat"], content["hand"], content["leader"], content.get("plays", ()))
 
 
-def read_options(words: list[str]) -> dict[str, Any]:
+def _options(words: list[str]) -> dict[str, Any]:
     """Options of a player from NAME=VALUE, values as in JSON or else as text."""
     options = {}
     for word in words:

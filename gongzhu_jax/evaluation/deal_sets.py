@@ -5,11 +5,7 @@ played, and nothing is chosen by its figures; once it has been, the set is retir
 and a new one is opened. docs/results.md lists what has been played on each set.
 """
 
-import gzip
 import json
-import os
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from gongzhu_jax import records
-from gongzhu_jax.errors import ConfigError, DealError, GongzhuError
+from gongzhu_jax.errors import ConfigError, DealError, GongzhuError, RecordError
 from gongzhu_jax.evaluation.deals import BLOCK, Deals, digest, random_deals
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.game.checks import check_owners
 
 FROM_SEED = "seed"
-"""In place of a set: deals drawn from the seed of the match."""
+"""The name that stands for deals drawn from the seed of the match, in place of a set."""
 FILE_ENDINGS = (".jsonl", ".jsonl.gz")
 
 
@@ -114,7 +110,11 @@ def _from_file(path: str, count: int) -> ChosenDeals:
     52 digits; the leader of owners alone is seat i % 4 for line i, as in the fixed sets."""
     owners: list[np.ndarray] = []
     leaders: list[int] = []
-    for number, line in enumerate(_lines(path), start=1):
+    try:
+        lines = list(records.read_lines(path))
+    except RecordError as error:
+        raise DealError(str(error)) from error
+    for number, line in enumerate(lines, start=1):
         try:
             deal, leader, first = _parse(line, (number - 1) % NUM_SEATS)
         except GongzhuError as error:
@@ -149,12 +149,3 @@ def _parse(line: str, usual_leader: int) -> tuple[np.ndarray, int, bool]:
     if not isinstance(fields, list):
         raise DealError("a line is a game record, a list of 52 owners, or 52 digits")
     return check_owners(fields), usual_leader, True
-
-
-def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    opener = gzip.open if os.fspath(path).endswith(".gz") else open
-    try:
-        with opener(path, "rt", encoding="utf-8") as file:
-            yield from file
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DealError(f"{path}: cannot be read: {error}") from error

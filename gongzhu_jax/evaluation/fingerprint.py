@@ -5,7 +5,6 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -38,28 +37,22 @@ def player_identity(player: Player) -> dict[str, Any]:
     valid, and the fingerprints tell whether play has changed."""
     return {
         "name": player.name,
-        "config": _without_speed(_recorded(player.config)),
+        "config": _recorded(player.config),
         "params": digest(player.params),
     }
 
 
 def _recorded(config: Any) -> Any:
-    """The fields of a configuration, with those of its parts."""
+    """The fields of a configuration, with those of its parts, as `player_identity` has them."""
     if not is_dataclass(config):
         return config
     values = [(field, getattr(config, field.name)) for field in fields(config)]
     return {
         field.name: _recorded(value)
         for field, value in values
-        if not (field.metadata.get("added") and value == field.default)
+        if field.name not in SPEED_SETTINGS
+        and not (field.metadata.get("added") and value == field.default)
     }
-
-
-def _without_speed(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        kept = {key: _without_speed(item) for key, item in value.items()}
-        return {key: item for key, item in kept.items() if key not in SPEED_SETTINGS}
-    return [_without_speed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def json_digest(value: Any, length: int = 20) -> str:

@@ -20,16 +20,14 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from gongzhu_jax import runtime
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, NUM_SEATS, SEATS
 from gongzhu_jax.game.public_view import view
 from gongzhu_jax.players.protocol import BatchFn, Params, Player, SeesAll
 from gongzhu_jax.players.scrofazero import SearchAct
 
 NO_PLAYER = -1
-"""In a seat table: nobody is asked, the lowest legal card is played. For games that only pad."""
+"""Stands for a seat of a game that only pads: nobody is asked, the lowest legal card is played."""
 
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
-_SEATS = np.arange(NUM_SEATS, dtype=np.int8)
 _POLL_SECONDS = 0.002
 
 
@@ -77,10 +75,11 @@ def play_games(
     chex.assert_shape(seat_player, (len(owners), NUM_SEATS))
     chex.assert_shape(owners, (None, NUM_CARDS))
     chex.assert_shape([leaders, keys], (len(owners),))
+    chex.assert_type([seat_player, owners, leaders], int)
     mesh = mesh or runtime.games_mesh()
     count, devices = len(owners), mesh.size
-    slots = -(-count // devices)
-    chunk = min(chunk or profile().decisions, slots)
+    rows = -(-count // devices)
+    chunk = min(chunk or profile().decisions, rows)
     play = compile_games(
         tuple(player.act_batch for player in players),
         mesh,
@@ -94,12 +93,12 @@ def play_games(
     params = jax.device_put([player.params for player in players], runtime.on_all(mesh))
 
     def spread(array: np.ndarray | jax.Array, filler: int) -> jax.Array:
-        """Turns [B, ...] into [slots, devices, ...]: neighbours go to different devices, so that
+        """Turns [B, ...] into [rows, devices, ...]: neighbours go to different devices, so that
         the games of a batch that is mostly padding still share the work out evenly."""
         many_hosts = jax.process_count() > 1  # each has the whole array and places its part
         xp = jnp if isinstance(array, jax.Array) and not many_hosts else np
-        padding = xp.full((slots * devices - count, *array.shape[1:]), filler, array.dtype)
-        padded = xp.concatenate([array, padding]).reshape(slots, devices, *array.shape[1:])
+        padding = xp.full((rows * devices - count, *array.shape[1:]), filler, array.dtype)
+        padded = xp.concatenate([array, padding]).reshape(rows, devices, *array.shape[1:])
         return jax.device_put(padded, NamedSharding(mesh, SPREAD))
 
     finished = play(
@@ -114,7 +113,7 @@ def play_games(
 
     def collect(array: jax.Array) -> np.ndarray | jax.Array:
         whole = _to_host(array) if to_host or jax.process_count() > 1 else array
-        return whole.reshape(slots * devices, *array.shape[2:])[:count]
+        return whole.reshape(rows * devices, *array.shape[2:])[:count]
 
     return FinishedGames(*jax.tree.map(collect, finished))
 
@@ -170,11 +169,11 @@ def _play(tables: _Tables, states: env.GameState, random_play: float) -> Finishe
     def play_stage(carry, stage):
         states, illegal = carry
         legal = jax.vmap(env.legal_mask)(states)
-        cards, q, asked = _decisions(tables, states, legal)
-        cards, random = _sometimes_random(tables.keys, stage, cards, legal, asked, random_play)
         given = tables.opening[:, stage]
+        cards, q, asked = _decisions(tables, states, legal, given)
+        cards, random = _sometimes_random(tables.keys, stage, cards, legal, asked, random_play)
         cards = jnp.where(given == NO_CARD, cards, given)
-        allowed = jnp.any(legal & (cards[:, None] == _CARDS[None]), axis=1)
+        allowed = jnp.any(legal & (cards[:, None] == CARDS[None]), axis=1)
         illegal = jnp.where(allowed, illegal, jnp.minimum(illegal, states.stage))
         return (jax.vmap(env.step)(states, cards), illegal), (random, q)
 
@@ -187,16 +186,17 @@ def _play(tables: _Tables, states: env.GameState, random_play: float) -> Finishe
 
 
 def _decisions(
-    tables: _Tables, states: env.GameState, legal: jax.Array
+    tables: _Tables, states: env.GameState, legal: jax.Array, given: jax.Array
 ) -> tuple[jax.Array, jax.Array | None, jax.Array]:
     """The card of each game, [B], its Q if it is recorded, and whether anybody was asked, [B]."""
     movers = jax.vmap(env.player_to_move)(states)
-    cards = jnp.min(jnp.where(legal, _CARDS[None], np.int8(NUM_CARDS)), axis=1)
+    cards = jnp.min(jnp.where(legal, CARDS[None], np.int8(NUM_CARDS)), axis=1)
     q = jnp.full(legal.shape, -jnp.inf, jnp.float16) if tables.record_q else None
+    here = movers[:, None] == SEATS[None]
+    player = jnp.sum(jnp.where(here, tables.seat_player, 0), axis=1, dtype=jnp.int8)
     choice = jnp.sum(legal, axis=1, dtype=jnp.int8) > 1
-    given = jnp.take_along_axis(tables.opening, states.stage[:, None].astype(jnp.int32), axis=1)
-    asked = choice & (given[:, 0] == NO_CARD)
-    deciding = _who_decides(tables.seat_player, movers, asked, len(tables.acts))
+    asked = choice & (given == NO_CARD) & (player != NO_PLAYER)
+    deciding = jnp.where(asked, player, jnp.int8(len(tables.acts)))
     order = jnp.argsort(deciding)
     last = 0
     for number, act in enumerate(tables.acts):
@@ -205,7 +205,7 @@ def _decisions(
             _decide, act, tables.params[number], tables.keys, states, movers, tables.record_q
         )
         cards, q = _ask_in_chunks(decide, order, first, last, tables.chunk, (cards, q))
-    return cards, q, deciding < len(tables.acts)
+    return cards, q, asked
 
 
 def _sometimes_random(
@@ -228,16 +228,6 @@ def _sometimes_random(
         return jnp.where(random, other.astype(jnp.int8), card), random
 
     return jax.vmap(of_game)(keys, cards, legal, asked)
-
-
-def _who_decides(
-    seat_player: jax.Array, movers: jax.Array, asked: jax.Array, num_players: int
-) -> jax.Array:
-    """The index of the player to ask in each game, [B]; `num_players` where nobody is asked."""
-    player = jnp.sum(
-        jnp.where(movers[:, None] == _SEATS[None], seat_player, 0), axis=1, dtype=jnp.int8
-    )
-    return jnp.where(asked & (player != NO_PLAYER), player, jnp.int8(num_players))
 
 
 def _decide(

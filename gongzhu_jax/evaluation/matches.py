@@ -54,10 +54,6 @@ class MatchResult:
         return self.estimate.standard_error
 
     @property
-    def interval(self) -> tuple[float, float]:
-        return self.estimate.interval
-
-    @property
     def win_rate(self) -> float:
         return stats.win_rate(self.margins)
 

@@ -2,41 +2,19 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 
-from gongzhu_jax.device_profile import profile
 from gongzhu_jax.evaluation.deal_sets import ChosenDeals
 from gongzhu_jax.evaluation.fingerprint import Fingerprints, json_digest, player_identity
 from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore, Provenance, Segment
 from gongzhu_jax.evaluation.matches import MatchResult, match_seating
-from gongzhu_jax.evaluation.seatings import ProgressFn, SeatingOptions
+from gongzhu_jax.evaluation.seatings import ProgressFn, SeatingOptions, fitting_batch
 from gongzhu_jax.game.env import RULES_VERSION
 from gongzhu_jax.players.protocol import Player
-
-
-def match_identity(
-    player: Player,
-    opponent: Player,
-    chosen: ChosenDeals,
-    *,
-    seed: int,
-    rotations: int,
-    fingerprints: Fingerprints,
-) -> dict[str, Any]:
-    """Everything that decides the outcome of a match, but for the number of deals."""
-    identity = {
-        "players": [player_identity(player), player_identity(opponent)],
-        "deals": chosen.identity,
-        "rotations": rotations,
-        "seed": seed,
-        "rules": str(RULES_VERSION),
-        "fingerprints": [fingerprints.of(player), fingerprints.of(opponent)],
-    }
-    return json.loads(json.dumps(identity, default=str))  # as it is read back from a file
 
 
 @dataclass(frozen=True)
@@ -65,23 +43,14 @@ class Recorder:
         """
         if self.should_stop():
             raise KeyboardInterrupt
-        identity = match_identity(
-            player,
-            opponent,
-            chosen,
-            seed=options.get("seed", 0),
-            rotations=options.get("rotations", 2),
-            fingerprints=self.fingerprints,
-        )
-        record = self.store.find(json_digest(identity))
-        count = len(chosen.deals)
-        self._announce(name, record, identity, count)
-        if record is not None and len(record.margins) >= count:
+        identity = self._identity(player, opponent, chosen, options)
+        record = self.store.find(json_digest(identity)) or MatchRecord(identity, np.zeros(0), ())
+        done, count = len(record.margins), len(chosen.deals)
+        self._announce(name, record, count)
+        if done >= count:
             self.store.adopt(record)
             return record.first(count)
-        done = 0 if record is None else len(record.margins)
-        # A batch that is not full costs as much as a full one, so few deals get a small one.
-        batch = min(options.get("batch") or profile().deals, 1 << (count - done - 1).bit_length())
+        batch = fitting_batch(count - done, options.get("batch"))
         options["batch"] = batch
         seating = match_seating(player, opponent, **options)
         seating.compile()
@@ -91,41 +60,43 @@ class Recorder:
             started = time.perf_counter()
             result = seating.play(chosen.deals.part(done, min(done + batch, count)))
             seconds = time.perf_counter() - started
-            record = self._extend(record, identity, MatchResult(result).margins, seconds)
+            record = self._extend(record, MatchResult(result).margins, seconds)
             self.store.save(record)
             done = len(record.margins)
             if on_progress is not None:
                 on_progress(done, count)
-        assert record is not None
         return record
 
-    def _extend(
-        self,
-        record: MatchRecord | None,
-        identity: Mapping[str, Any],
-        margins: np.ndarray,
-        seconds: float,
-    ) -> MatchRecord:
-        if record is None:
-            return MatchRecord(
-                identity, margins, (Segment(len(margins), seconds, self.provenance),)
-            )
+    def _identity(
+        self, player: Player, opponent: Player, chosen: ChosenDeals, options: SeatingOptions
+    ) -> dict[str, Any]:
+        """Everything that decides the outcome of a match, but for the number of deals."""
+        both = (player, opponent)
+        identity = {
+            "players": [player_identity(one) for one in both],
+            "deals": chosen.identity,
+            "rotations": options.get("rotations", 2),
+            "seed": options.get("seed", 0),
+            "rules": str(RULES_VERSION),
+            "fingerprints": [self.fingerprints.of(one) for one in both],
+        }
+        return json.loads(json.dumps(identity, default=str))  # as it is read back from a file
+
+    def _extend(self, record: MatchRecord, margins: np.ndarray, seconds: float) -> MatchRecord:
         stop = len(record.margins) + len(margins)
-        *before, last = record.segments
-        longer = replace(last, stop=stop, seconds=last.seconds + seconds)
-        next_one = Segment(stop, seconds, self.provenance)
-        same = last.provenance == self.provenance
-        segments = (*before, longer) if same else (*before, last, next_one)
+        segments = record.segments
+        if segments and segments[-1].provenance == self.provenance:
+            seconds += segments[-1].seconds
+            segments = segments[:-1]
+        segments = (*segments, Segment(stop, seconds, self.provenance))
         return replace(record, margins=np.concatenate([record.margins, margins]), segments=segments)
 
-    def _announce(
-        self, name: str, record: MatchRecord | None, identity: Mapping[str, Any], count: int
-    ) -> None:
-        if record is not None:
+    def _announce(self, name: str, record: MatchRecord, count: int) -> None:
+        if record.segments:
             commits = ", ".join(c[:10] for c in record.summary()["commits"])
             deals = min(len(record.margins), count)
             self.say(f"{name}: {deals} of {count} deals are on record, played by commit {commits}")
-        elif others := self.store.others_of(identity):
+        elif others := self.store.others_of(record.identity):
             commits = ", ".join(sorted({c[:10] for o in others for c in o.summary()["commits"]}))
             self.say(
                 f"{name}: the record of commit {commits} is not used, "

@@ -76,7 +76,7 @@ def check_known(seat: int, hand: list[int], plays: list[int], seats: list[int]) 
 
 
 def explain_illegal(owners: Sequence[int], plays: Sequence[int], seat: int, number: int) -> str:
-    """Why play `number` (from 0) of a full-information game is not legal for `seat`."""
+    """Says why play `number` (from 0) of a full-information game is not legal for `seat`."""
     card = plays[number]
     name = CARD_NAMES[card]
     if card in list(plays[:number]):

@@ -6,18 +6,23 @@ House rules that other tables know (declaring cards, exposed cards, no first-rou
 part of the paper's game and not here.
 """
 
+from typing import Any
+
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
 from gongzhu_jax.game.cards import (
+    CARDS,
     NO_CARD,
     NOBODY,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SEATS,
     NUM_TRICKS,
+    SEATS,
     SUIT,
     same_team,
 )
@@ -26,7 +31,7 @@ from gongzhu_jax.game.scoring import LONE_TRANSFORMER, score_cards
 RULES_VERSION = "gongzhu-1"
 """Changes with every change of behaviour; stored in records and checkpoints."""
 
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
+_STAGES = np.arange(NUM_CARDS, dtype=np.int8)
 _LEADS = np.arange(NUM_TRICKS + 1, dtype=np.int8)
 
 
@@ -41,9 +46,21 @@ class GameState(struct.PyTreeNode):
     stage: jax.Array  # [] number of cards played so far, the paper's u
 
 
+def assert_states(states: GameState) -> None:
+    """A contract for functions of a batch of states, [B]; it is checked when they are traced."""
+    assert_batch(states, jax.eval_shape(lambda: deal(jax.random.key(0))), states.stage)
+
+
+def assert_batch(items: Any, one: Any, axis: jax.Array) -> None:
+    """`items` have the shapes and types of `one` item, behind the only axis of `axis`, [B]."""
+    chex.assert_rank(axis, 1)
+    like = jax.tree.map(lambda leaf: leaf.update(shape=(*axis.shape, *leaf.shape)), one)
+    chex.assert_trees_all_equal_shapes_and_dtypes(items, like)
+
+
 def deal(key: jax.Array, leader: jax.Array | int = 0) -> GameState:
     """A new game with 13 random cards for each seat."""
-    seats = np.repeat(np.arange(NUM_SEATS, dtype=np.int8), NUM_RANKS)
+    seats = np.repeat(SEATS, NUM_RANKS)
     return from_owners(jax.random.permutation(key, seats), leader)
 
 
@@ -102,15 +119,15 @@ def step(state: GameState, card: jax.Array) -> GameState:
     """
     card = jnp.asarray(card, jnp.int8)
     position = state.stage % NUM_SEATS
-    trick = jnp.where(np.arange(NUM_SEATS, dtype=np.int8) == position, card, state.trick)
+    trick = jnp.where(position == SEATS, card, state.trick)
     full = position == NUM_SEATS - 1
     winner = trick_winner(trick, trick_leader(state))
-    in_trick = jnp.any(_CARDS[:, None] == trick[None, :], axis=1)
+    in_trick = jnp.any(CARDS[:, None] == trick[None, :], axis=1)
     next_lead = state.stage // NUM_SEATS + 1 == _LEADS
     return GameState(
-        holder=jnp.where(card == _CARDS, jnp.int8(NOBODY), state.holder),
+        holder=jnp.where(card == CARDS, jnp.int8(NOBODY), state.holder),
         taken_by=jnp.where(full & in_trick, winner, state.taken_by),
-        plays=jnp.where(state.stage == _CARDS, card, state.plays),
+        plays=jnp.where(state.stage == _STAGES, card, state.plays),
         leaders=jnp.where(full & next_lead, winner, state.leaders),
         trick=jnp.where(full, jnp.int8(NO_CARD), trick),
         stage=state.stage + jnp.int8(1),
@@ -151,30 +168,28 @@ def team_margin(
 
 def margin_of(points: jax.Array, seat: jax.Array | int) -> jax.Array:
     """Team margin in the eyes of `seat` from the points of the four seats, [4]."""
-    team = same_team(np.arange(NUM_SEATS, dtype=np.int8), jnp.asarray(seat, jnp.int8))
+    team = same_team(SEATS, jnp.asarray(seat, jnp.int8))
     return jnp.sum(jnp.where(team, points, -points))
 
 
 def play_seats(leaders: jax.Array, stage: jax.Array) -> jax.Array:
     """The seat that made each play, int8[52]; NOBODY from `stage` on."""
-    order = np.arange(NUM_CARDS, dtype=np.int8)
-    seats = (jnp.repeat(leaders[:NUM_TRICKS], NUM_SEATS) + order) % NUM_SEATS
-    return jnp.where(order < stage, seats, jnp.int8(NOBODY))
+    seats = (jnp.repeat(leaders[:NUM_TRICKS], NUM_SEATS) + _STAGES) % NUM_SEATS
+    return jnp.where(stage > _STAGES, seats, jnp.int8(NOBODY))
 
 
 def owners(state: GameState) -> jax.Array:
     """The seat that was dealt each card, int8[52]; the inverse of `from_owners`."""
     seats = play_seats(state.leaders, state.stage)
-    played = (state.plays[None, :] == _CARDS[:, None]).astype(jnp.int8)  # [card, stage]
+    played = (state.plays[None, :] == CARDS[:, None]).astype(jnp.int8)  # [card, stage]
     dealt = jnp.sum(played * (seats + jnp.int8(1))[None, :], axis=1, dtype=jnp.int8) - jnp.int8(1)
     return jnp.where(state.holder == NOBODY, dealt, state.holder)
 
 
 def played_at(plays: jax.Array) -> jax.Array:
     """The stage at which each card was played, int8[52]; 52 for cards that were not."""
-    stage = np.arange(NUM_CARDS, dtype=np.int8)
-    here = plays[None, :] == _CARDS[:, None]  # [card, stage]
-    return jnp.min(jnp.where(here, stage[None, :], jnp.int8(NUM_CARDS)), axis=1)
+    here = plays[None, :] == CARDS[:, None]  # [card, stage]
+    return jnp.min(jnp.where(here, _STAGES[None, :], jnp.int8(NUM_CARDS)), axis=1)
 
 
 def rewind(state: GameState, stage: jax.Array) -> GameState:
@@ -182,13 +197,12 @@ def rewind(state: GameState, stage: jax.Array) -> GameState:
     stage = jnp.asarray(stage, jnp.int8)
     when = played_at(state.plays)
     trick_start = stage - stage % NUM_SEATS
-    order = np.arange(NUM_CARDS, dtype=np.int8)
-    position = np.arange(NUM_SEATS, dtype=np.int8)
-    in_trick = (order[None, :] == (trick_start + position)[:, None]) & (order < stage)[None, :]
+    before = stage > _STAGES
+    in_trick = (_STAGES[None, :] == (trick_start + SEATS)[:, None]) & before[None, :]
     return GameState(
         holder=jnp.where(when >= stage, owners(state), jnp.int8(NOBODY)),
         taken_by=jnp.where(when < trick_start, state.taken_by, jnp.int8(NOBODY)),
-        plays=jnp.where(order < stage, state.plays, jnp.int8(NO_CARD)),
+        plays=jnp.where(before, state.plays, jnp.int8(NO_CARD)),
         leaders=jnp.where(stage // NUM_SEATS >= _LEADS, state.leaders, jnp.int8(NOBODY)),
         trick=jnp.max(jnp.where(in_trick, state.plays[None, :], jnp.int8(NO_CARD)), axis=1),
         stage=stage,

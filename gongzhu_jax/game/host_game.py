@@ -25,7 +25,7 @@ from gongzhu_jax.game.cards import (
     SUIT,
     TRANSFORMER,
 )
-from gongzhu_jax.game.public_view import PublicView
+from gongzhu_jax.game.public_view import PublicView, make_view
 from gongzhu_jax.game.scoring import ALL_HEARTS, LONE_TRANSFORMER, PLAIN_POINTS
 
 # Plain numbers: those of numpy are slow one by one.
@@ -128,7 +128,7 @@ class HostGame:
         self.leaders.append(winner)
 
     def play_randomly(self, generator: random.Random) -> None:
-        """To the end of the game, by uniform legal cards."""
+        """Plays to the end of the game, by uniform legal cards."""
         while not self.is_over:
             self.play(generator.choice(self.legal()))
 
@@ -155,7 +155,7 @@ class HostGame:
         return owners
 
     def state(self) -> env.GameState:
-        """The same in the core, as arrays of numpy."""
+        """The state of this game in the core, as arrays of numpy."""
 
         def padded(values: list[int], size: int, filler: int) -> Any:
             return np.array(values + [filler] * (size - len(values)), np.int8)
@@ -168,6 +168,10 @@ class HostGame:
             trick=padded(self.trick, NUM_SEATS, NO_CARD),
             stage=padded([len(self.plays)], 1, 0)[0],
         )
+
+    def view(self, seat: int) -> PublicView:
+        """What a seat may know, as the players of this package take it."""
+        return make_view(seat, self.hands[seat], self.leaders[0], self.plays)
 
     def seats(self) -> list[int]:
         """Who made each play."""
@@ -185,7 +189,7 @@ class HostGame:
         return [_score(cards) for cards in taken]
 
     def margins(self) -> list[float]:
-        """For each seat, the points of its team minus those of the other team."""
+        """The points of each seat's team minus those of the other team."""
         points = self.scores()
         margin = float(points[0] + points[2] - points[1] - points[3])
         return [margin, -margin, margin, -margin]

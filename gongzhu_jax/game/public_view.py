@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import fields
 
-import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,12 +11,14 @@ from flax import struct
 from gongzhu_jax.errors import DealError
 from gongzhu_jax.game import checks, env
 from gongzhu_jax.game.cards import (
+    CARDS,
     NO_CARD,
     NOBODY,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SEATS,
-    NUM_SUITS,
+    SEATS,
+    SUITS,
     card_ids,
 )
 
@@ -59,33 +60,28 @@ def view(state: env.GameState, seat: jax.Array | int) -> PublicView:
 
 def assert_views(views: PublicView) -> None:
     """A contract for functions of a batch of views, [B]; it is checked when they are traced."""
-    chex.assert_rank(views.stage, 1)
-    batch = views.stage.shape
-    chex.assert_shape(views.hand, (*batch, NUM_CARDS))
-    chex.assert_type(views.hand, bool)
-    chex.assert_shape([views.plays, views.seats, views.taken_by], (*batch, NUM_CARDS))
-    chex.assert_type([views.plays, views.seats, views.seat, views.stage], np.int8)
-    chex.assert_shape(views.voids, (*batch, NUM_SEATS, NUM_SUITS))
+    one = jax.eval_shape(lambda: view(env.deal(jax.random.key(0)), 0))
+    env.assert_batch(views, one, views.stage)
 
 
 def shown_voids(plays: jax.Array, seats: jax.Array) -> jax.Array:
     """Who has failed to follow which suit, bool[4, 4], [seat, suit], for histories [52]."""
     lead_suit = jnp.repeat(plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (plays != NO_CARD) & (plays // NUM_RANKS != lead_suit)
-    by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
-    of_suit = lead_suit[None, :] == np.arange(NUM_SUITS, dtype=np.int8)[:, None]
+    by_seat = seats[None, :] == SEATS[:, None]
+    of_suit = lead_suit[None, :] == SUITS[:, None]
     return jnp.any((by_seat & discarded[None, :])[:, None, :] & of_suit[None, :, :], axis=-1)
 
 
 def hand_sizes(seats: jax.Array) -> jax.Array:
     """Cards left in each hand, int8[4], from who made the plays so far."""
-    by_seat = seats[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    by_seat = seats[None, :] == SEATS[:, None]
     return jnp.int8(NUM_RANKS) - jnp.sum(by_seat, axis=-1, dtype=jnp.int8)
 
 
 def played_mask(plays: jax.Array) -> jax.Array:
     """Which cards a history [52] contains, bool[52]."""
-    return jnp.any(plays[None, :] == np.arange(NUM_CARDS, dtype=np.int8)[:, None], axis=1)
+    return jnp.any(plays[None, :] == CARDS[:, None], axis=1)
 
 
 def unseen_mask(view: PublicView) -> jax.Array:
@@ -118,10 +114,7 @@ def with_deal(view: PublicView, holder: jax.Array) -> env.GameState:
 
 
 def make_view(
-    seat: int,
-    hand: str | Iterable[str | int],
-    leader: int,
-    plays: str | Iterable[str | int] = (),
+    seat: int, hand: str | Iterable[str | int], leader: int, plays: str | Iterable[str | int] = ()
 ) -> PublicView:
     """A view from outside data: this is how other programs ask for a move. Fully checked.
 

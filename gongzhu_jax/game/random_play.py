@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.game.cards import NUM_CARDS, nth_card
 
 
 def random_card(draw: jax.Array, legal: jax.Array) -> jax.Array:

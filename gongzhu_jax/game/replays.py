@@ -8,7 +8,7 @@ import numpy as np
 
 from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game import checks, env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, card_ids
+from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, card_ids
 from gongzhu_jax.game.public_view import pad_plays
 
 
@@ -20,7 +20,7 @@ def replay(owners: jax.Array, leader: jax.Array, plays: jax.Array):
     """
 
     def play(state, card):
-        legal = env.legal_mask(state) & (card == np.arange(NUM_CARDS, dtype=np.int8))
+        legal = env.legal_mask(state) & (card == CARDS)
         after = env.step(state, card)
         state = jax.tree.map(lambda new, old: jnp.where(card == NO_CARD, old, new), after, state)
         return state, jnp.any(legal) | (card == NO_CARD)
@@ -28,7 +28,12 @@ def replay(owners: jax.Array, leader: jax.Array, plays: jax.Array):
     return jax.lax.scan(play, env.from_owners(owners, leader), jnp.asarray(plays, jnp.int8))
 
 
-_replay_many = jax.jit(jax.vmap(replay))
+@jax.jit
+@jax.vmap
+def replay_scored(owners: jax.Array, leader: jax.Array, plays: jax.Array):
+    """`replay` of many games at once, with the points of each seat, int32[4], behind."""
+    state, legal = replay(owners, leader, plays)
+    return state, legal, env.scores(state)
 
 
 def replay_checked(
@@ -40,8 +45,8 @@ def replay_checked(
     ids = card_ids(plays)
     if len(ids) > NUM_CARDS:
         raise IllegalPlayError(f"a game has {NUM_CARDS} plays, not {len(ids)}")
-    batch = _replay_many(deal[None], np.array([leader], np.int8), pad_plays(ids)[None])
-    state, legal = jax.tree.map(lambda leaf: leaf[0], batch)
+    batch = replay_scored(deal[None], np.array([leader], np.int8), pad_plays(ids)[None])
+    state, legal, _ = jax.tree.map(lambda leaf: leaf[0], batch)
     raise_if_illegal(deal, ids, state, legal)
     return state
 

@@ -15,9 +15,9 @@ from gongzhu_jax.game.cards import (
     HEARTS,
     NUM_CARDS,
     NUM_RANKS,
-    NUM_SEATS,
     PIG,
     POINT_CARDS,
+    SEATS,
     SHEEP,
     SUIT,
     TRANSFORMER,
@@ -38,6 +38,9 @@ def _plain_points() -> np.ndarray:
 PLAIN_POINTS = _plain_points()
 """[52] points of each card before doubling and all hearts; 0 for the transformer."""
 
+MAX_MARGIN = int(2 * (ALL_HEARTS + PLAIN_POINTS.max()) - PLAIN_POINTS.min())
+"""All hearts, sheep and transformer at one seat, the pig with the other team."""
+
 _HEARTS_TOTAL = int(PLAIN_POINTS[SUIT == HEARTS].sum())
 _IS_POINT_CARD = np.isin(np.arange(NUM_CARDS), POINT_CARDS)
 
@@ -54,7 +57,7 @@ def score_cards(taken_by: jax.Array, *, lone_transformer: int = LONE_TRANSFORMER
     `lone_transformer` is what C10 alone counts; a player that looks at unfinished games may set
     it to 0, since it will hardly stay alone.
     """
-    seats = np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    seats = SEATS[:, None]
     held = (taken_by[None, :] == seats).astype(jnp.float32)
     summary = jnp.matmul(held, _SUMMARY, precision=jax.lax.Precision.HIGHEST).astype(jnp.int32)
     points, hearts, point_cards, transformer = (summary[:, i] for i in range(4))

@@ -5,7 +5,6 @@ Three settings are variants that the original program had beside the paper's: `w
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.device_profile import check_sizes
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, check_choice
 from gongzhu_jax.inference.key_cards import ORDERS
 from gongzhu_jax.inference.registry import PROPOSALS, RULES
 from gongzhu_jax.search.config import SearchConfig
@@ -47,9 +46,9 @@ class ScenarioConfig:
     stratum_weights: str = "equal"  # "equal" (paper) or "exact": each stratum's share of deals
 
     def __post_init__(self) -> None:
-        _check_choice("proposal", self.proposal, PROPOSALS)
-        _check_choice("key_card_order", self.key_card_order, ORDERS)
-        _check_choice("stratum_weights", self.stratum_weights, ("equal", "exact"))
+        check_choice("proposal", self.proposal, PROPOSALS)
+        check_choice("key_card_order", self.key_card_order, ORDERS)
+        check_choice("stratum_weights", self.stratum_weights, ("equal", "exact"))
         if self.draws < 1 or self.key_cards < 0 or not 0 <= self.proposal_power < math.inf:
             raise ConfigError("draws must be at least 1, key_cards and proposal_power at least 0")
         if self.drawn > MOST_SCENARIOS:
@@ -96,11 +95,11 @@ class WeightConfig:
     chunk: int | None = None  # slices per network batch; null: usual
 
     def __post_init__(self) -> None:
-        _check_choice("rule", self.rule, RULES)
-        _check_choice("factor", self.factor, ("exponential", "clipped"))
-        _check_choice("regret", self.regret, ("all", "suit"))
-        _check_choice("slices", self.slices, ("important", "every"))
-        _check_choice("inputs", self.inputs, ("averaged", "onehot"))
+        check_choice("rule", self.rule, RULES)
+        check_choice("factor", self.factor, ("exponential", "clipped"))
+        check_choice("regret", self.regret, ("all", "suit"))
+        check_choice("slices", self.slices, ("important", "every"))
+        check_choice("inputs", self.inputs, ("averaged", "onehot"))
         if not all(0 <= x < math.inf for x in (self.beta, self.rule_power, self.belief_power)):
             raise ConfigError("beta, rule_power and belief_power must be >= 0")
         if self.rule == "iec-class" and (self.factor, self.regret) != ("exponential", "all"):
@@ -108,11 +107,6 @@ class WeightConfig:
         if not 2 <= self.min_rank <= 14:
             raise ConfigError("wanted: min_rank from 2 to 14")
         check_sizes(chunk=self.chunk)
-
-
-def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise ConfigError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import NOBODY, NUM_CARDS, NUM_SEATS, SEATS
 from gongzhu_jax.game.public_view import PublicView, played_mask, unseen_mask
 
 NUM_OPPONENTS = NUM_SEATS - 1
@@ -40,7 +40,7 @@ class Constraints(struct.PyTreeNode):
 
 def constraints(view: PublicView) -> Constraints:
     """What `view` says about the hands of the three other seats."""
-    is_seat = opponent_seats(view.seat)[:, None] == np.arange(NUM_SEATS, dtype=np.int8)[None]
+    is_seat = opponent_seats(view.seat)[:, None] == SEATS[None]
     # Masked sums, not indices: gathers of single elements are slow under vmap on CPUs.
     sizes = jnp.sum(jnp.where(is_seat, view.hand_sizes[None], 0), axis=1, dtype=jnp.int8)
     voids = jnp.any(is_seat[:, :, None] & view.voids[None], axis=1)
@@ -49,7 +49,7 @@ def constraints(view: PublicView) -> Constraints:
 
 def opponent_seats(seat: jax.Array) -> jax.Array:
     """Seats of opponents 0, 1, 2 in the eyes of `seat`, int8[3]."""
-    return (seat + np.arange(1, NUM_SEATS, dtype=np.int8)) % NUM_SEATS
+    return (seat + SEATS[1:]) % NUM_SEATS
 
 
 def holders(view: PublicView, opponent: jax.Array) -> jax.Array:

@@ -10,8 +10,7 @@ from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
-from gongzhu_jax.inference.resampling import resample
-from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios
+from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
@@ -42,16 +41,12 @@ def decide(
     at_once = max(1, profile().scenarios // config.scenarios.drawn)
     log_odds = PROPOSALS[BELIEF].log_odds(params, views) if config.uses_belief else None
 
-    def draw(item):
-        key, view, log_odds = item
-        if config.scenarios.proposal != BELIEF:
-            log_odds = None
-        power = params.proposal_power
-        scaled = None if log_odds is None else power * log_odds
-        return draw_scenarios(key, view, config.scenarios, scaled)
-
+    drawn_by = log_odds if config.scenarios.proposal == BELIEF else None
+    scaled = jax.tree.map(lambda leaf: params.proposal_power * leaf, drawn_by)
     scenarios = jax.lax.map(
-        draw, (split[:, 0], views, log_odds), batch_size=min(at_once, len(keys))
+        lambda item: draw_scenarios(*item[:2], config.scenarios, item[2]),
+        (split[:, 0], views, scaled),
+        batch_size=min(at_once, len(keys)),
     )
     return decide_in(params, split[:, 1], views, scenarios, network, config, log_odds)
 

@@ -2,9 +2,8 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from gongzhu_jax.game.cards import NUM_SEATS
+from gongzhu_jax.game.cards import NUM_SEATS, SEATS
 from gongzhu_jax.inference.decision import Decision
 
 
@@ -20,6 +19,6 @@ def q_standard_error(decision: Decision) -> jax.Array:
 def believed_holders(holder: jax.Array, weight: jax.Array) -> jax.Array:
     """Probability that each seat holds each card, [..., 52, 4], from scenarios [..., N, 52] and
     their normalised weights [..., N]. Played cards have no holder."""
-    seats = np.arange(NUM_SEATS, dtype=np.int8).reshape((1,) * holder.ndim + (NUM_SEATS,))
+    seats = SEATS.reshape((1,) * holder.ndim + (NUM_SEATS,))
     held = holder[..., None] == seats
     return jnp.sum(jnp.where(held, weight[..., None, None], 0.0), axis=-3)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
     from gongzhu_jax.inference.scenarios import Scenarios
 
-Table = Any
+DealTable = Any
 """All deals under some constraints, in the form from which a proposal draws."""
 
 
@@ -27,17 +27,13 @@ class Proposal(Protocol):
         """What the distributions of B decisions depend on beside the constraints, or None."""
         ...
 
-    def table(self, known: Constraints, log_odds: jax.Array | None) -> Table:
+    def table(self, known: Constraints, log_odds: jax.Array | None) -> DealTable:
         """The distribution under `known` for the `log_odds` of one decision."""
         ...
 
-    def is_feasible(self, table: Table) -> jax.Array:
-        """Whether there is a deal at all, bool."""
-        ...
-
-    def draw(self, key: jax.Array, table: Table, n: int) -> tuple[jax.Array, jax.Array]:
+    def draw(self, key: jax.Array, table: DealTable, n: int) -> tuple[jax.Array, jax.Array]:
         """The opponent who gets each card in `n` independent deals, int8[n, 52], and the log
-        probability of each deal, [n]."""
+        probability of each deal, [n]; not a finite number if there is no deal at all."""
         ...
 
     def log_density(self, log_odds: jax.Array | None, opponent: jax.Array) -> jax.Array:

@@ -86,11 +86,6 @@ def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
     return xp.where(possible[None, :, None, :], ways[:, index[:, None, :], y, a], 0)
 
 
-def log_count_deals(known: Constraints) -> jax.Array:
-    """log of the number of deals that agree, float32; -inf if there is none."""
-    return jnp.log(count_deals(known).total)
-
-
 def draw(key: jax.Array, deals: DealCounts, n: int) -> jax.Array:
     """`n` independent uniform deals: the opponent, int8[n, 52], who gets each unseen card.
 
@@ -232,19 +227,14 @@ def sample(key: jax.Array, view: PublicView, n: int) -> jax.Array:
     """`n` independent deals, uniform over all that agree with `view`: holder seats, int8[n, 52].
 
     The viewer's own cards are held by the viewer, played cards by NOBODY. If no deal agrees with
-    the view, the unseen cards are held by NOBODY too; `is_feasible` tells.
+    the view, the unseen cards are held by NOBODY too; `log_count` tells.
     """
     return holders(view, draw(key, count_deals(constraints(view)), n))
 
 
 def log_count(view: PublicView) -> jax.Array:
     """log of the number of deals that agree with `view`, float32; -inf if there is none."""
-    return log_count_deals(constraints(view))
-
-
-def is_feasible(view: PublicView) -> jax.Array:
-    """Whether any deal agrees with `view`, bool."""
-    return count_deals(constraints(view)).total > 0
+    return jnp.log(count_deals(constraints(view)).total)
 
 
 def count(view: PublicView) -> int:

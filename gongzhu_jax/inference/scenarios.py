@@ -4,7 +4,8 @@ stratified sampling (section 5).
 Stratified: a few key cards are placed on the opponents in every possible way, and each placement,
 a stratum, gets the same number of draws. Deals are drawn from a proposal, which is uniform in the
 paper; 1 / probability of the draw is part of the importance weight, so that averages estimate what
-they would with uniform draws.
+they would with uniform draws. Of many weighed scenarios some are chosen for the search by
+resampling, so that averages stay unbiased.
 """
 
 import itertools
@@ -14,11 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from gongzhu_jax.game.cards import (
-    NO_CARD,
-    NOBODY,
-    NUM_CARDS,
-)
+from gongzhu_jax.game.cards import NO_CARD, NOBODY, NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import ScenarioConfig
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints, holders
@@ -44,9 +41,6 @@ class UniformProposal:
 
     def table(self, known: Constraints, log_odds: jax.Array | None) -> DealCounts:
         return count_deals(known)
-
-    def is_feasible(self, table: DealCounts) -> jax.Array:
-        return table.total > 0
 
     def draw(self, key: jax.Array, table: DealCounts, n: int) -> tuple[jax.Array, jax.Array]:
         return draw(key, table, n), jnp.broadcast_to(-jnp.log(table.total), (n,))
@@ -86,18 +80,15 @@ def strata(view: PublicView, count: int, order: str = "list"):
 
 
 def draw_scenarios(
-    key: jax.Array,
-    view: PublicView,
-    config: ScenarioConfig,
-    log_odds: jax.Array | None = None,
+    key: jax.Array, view: PublicView, config: ScenarioConfig, log_odds: jax.Array | None = None
 ) -> Scenarios:
     """The scenarios of one decision; `log_odds` are those of the proposal for this view."""
     if config.stratified:
         return _stratified(key, view, config, log_odds)
     proposal = PROPOSALS[config.proposal]
     table = proposal.table(constraints(view), log_odds)
-    valid = jnp.broadcast_to(proposal.is_feasible(table), (config.drawn,))
     opponent, log_probability = proposal.draw(key, table, config.drawn)
+    valid = jnp.isfinite(log_probability)  # of no deal there is no probability
     log_weight = jnp.where(valid, -log_probability, -jnp.inf)
     return Scenarios(opponent, holders(view, opponent), valid, log_weight)
 
@@ -136,3 +127,36 @@ def _stratified(
         log_weight += log_total
     log_weight = jnp.where(valid, log_weight, -jnp.inf)
     return Scenarios(opponent, holders(view, opponent), valid, log_weight)
+
+
+def threshold(weight: jax.Array, count: int) -> jax.Array:
+    """The number c for which min(weight / c, 1) sums to `count`, for weights [M] that sum to 1; 0
+    if no more than `count` of them are positive."""
+    falling = -jnp.sort(-weight)
+    rest = jnp.cumsum(falling[::-1])[::-1]  # [k]: the sum of all but the k largest
+    largest = np.arange(min(count, len(weight)))  # how many are kept for certain
+    candidate = rest[: len(largest)] / (count - largest).astype(np.float32)
+    certain = jnp.argmax(falling[: len(largest)] <= candidate * (1 + 1e-6))
+    return jnp.where(jnp.sum(weight > 0) > count, candidate[certain], 0.0)
+
+
+def resample(key: jax.Array, weight: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
+    """`count` of the weights [M], which sum to 1: their indices [count] and new weights, which sum
+    to 1; 0 where there are not so many.
+
+    A scenario is kept with a probability in proportion to its weight, at most 1, and counts for
+    more the less likely it was kept (Fearnhead and Clifford, 2003): those of the largest weights
+    are kept for certain with the weights they have, the others all get the same one. No index is
+    taken twice, and among choices without bias this one changes the weights least, in squares.
+    """
+    least = threshold(weight, count)
+    kept = jnp.where(weight > 0, jnp.minimum(weight / jnp.maximum(least, 1e-30), 1.0), 0.0)
+    ends = jnp.cumsum(kept)
+    ticks = jax.random.uniform(key) + np.arange(count, dtype=np.float32)
+    # Rounding must not push the last tick past the end where all are kept.
+    total = jnp.where(least > 0, jnp.float32(count), jnp.round(ends[-1]))
+    place = jnp.searchsorted(ends * (total / jnp.maximum(ends[-1], 1e-30)), ticks, side="right")
+    there = ticks < total
+    place = jnp.where(there, jnp.minimum(place, len(weight) - 1), 0)
+    new = jnp.where(there, jnp.maximum(weight[place], least), 0.0)
+    return place, new / jnp.maximum(jnp.sum(new), 1e-30)

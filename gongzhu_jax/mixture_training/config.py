@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, check_choice
 from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.opponents.card_belief import BeliefConfig
 from gongzhu_jax.opponents.distilled_policy import DistilledConfig
@@ -58,8 +58,7 @@ class MixtureTrainingConfig:
             raise ConfigError("mixture needs players with positive shares")
         if not (0 <= self.random_play <= 1 and 0 <= self.td_lambda <= 1):
             raise ConfigError("random_play and td_lambda lie in 0..1")
-        if self.seating not in ("mixed", "versus"):
-            raise ConfigError(f"seating must be mixed or versus, not {self.seating!r}")
+        check_choice("seating", self.seating, ("mixed", "versus"))
         selves = [name for name in self.mixture if name.endswith(SELF)]
         if len(selves) != isinstance(self.network, NetworkConfig):
             raise ConfigError(

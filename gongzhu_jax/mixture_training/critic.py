@@ -19,7 +19,7 @@ from gongzhu_jax.game.scoring import LONE_TRANSFORMER
 from gongzhu_jax.mixture_training.mixture import MixtureGames
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network, Params
-from gongzhu_jax.search.perspective import team_sign, total_value
+from gongzhu_jax.search.model import team_sign, total_value
 
 _SPREAD = 40.0
 """Points: about the spread of outcomes around what can be known, which brings the error near 1."""

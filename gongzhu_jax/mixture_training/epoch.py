@@ -14,7 +14,7 @@ from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
 from gongzhu_jax.mixture_training.config import SELF, MixtureNetwork, MixtureTrainingConfig
 from gongzhu_jax.mixture_training.critic import annotate
-from gongzhu_jax.mixture_training.learner import compile_learn, init_learner
+from gongzhu_jax.mixture_training.learner import compile_learn, new_learner
 from gongzhu_jax.mixture_training.mixture import MixtureGames, play_mixture
 from gongzhu_jax.network.policy_value import NetworkConfig, Params, make
 from gongzhu_jax.opponents.distilled_policy import DistilledConfig
@@ -40,7 +40,7 @@ def init_state(
     def init() -> MixtureState:
         one = _empty_game(config.network)
         empty = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (config.window, *leaf.shape)), one)
-        return MixtureState(init_learner(config), empty, jnp.zeros((), jnp.int32))
+        return MixtureState(new_learner(config), empty, jnp.zeros((), jnp.int32))
 
     state = jax.jit(init, out_shardings=on_all(mesh))()
     return state.replace(learner=started(state.learner, config.start, params))

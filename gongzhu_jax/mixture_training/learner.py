@@ -8,9 +8,10 @@ from jax.sharding import Mesh, PartitionSpec
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.mixture_training.config import MixtureTrainingConfig
-from gongzhu_jax.mixture_training.losses import init_network, random_stages, training_loss
-from gongzhu_jax.runtime import GAMES, usual_promotion
-from gongzhu_jax.training.learner import Learner, sum_over
+from gongzhu_jax.mixture_training.losses import random_stages, training_loss
+from gongzhu_jax.network.weights import kind_of
+from gongzhu_jax.runtime import GAMES
+from gongzhu_jax.training.learner import Learner, init_learner, step, sum_over
 
 
 def _optimiser(config: MixtureTrainingConfig) -> optax.GradientTransformation:
@@ -22,11 +23,10 @@ def _optimiser(config: MixtureTrainingConfig) -> optax.GradientTransformation:
     return optax.adam(rate)
 
 
-def init_learner(config: MixtureTrainingConfig) -> Learner:
-    params = init_network(jax.random.key(config.seed), config.network)
-    # A copy: the two are donated separately.
-    average = jax.tree.map(jnp.copy, params)
-    return Learner(params, average, _optimiser(config).init(params["params"]))
+def new_learner(config: MixtureTrainingConfig) -> Learner:
+    """The learner of an untrained network of any kind."""
+    params = kind_of(config.network).init(jax.random.key(config.seed), config.network)
+    return init_learner(params, _optimiser(config))
 
 
 def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
@@ -53,16 +53,12 @@ def compile_learn(config: MixtureTrainingConfig, mesh: Mesh):
             stages = random_stages(stage_key, in_minibatch, config.positions)
             rows, stages = (jax.lax.dynamic_slice_in_dim(x, first, share) for x in (rows, stages))
             chosen = jax.tree.map(lambda leaf: leaf[rows], games)
-            trained = learner.params["params"]
-            sums = jax.value_and_grad(loss, has_aux=True)(trained, chosen, stages)
+            differentiate = jax.value_and_grad(loss, has_aux=True)
+            sums = differentiate(learner.params["params"], chosen, stages)
             # Over the whole minibatch, so that the number of devices does not matter.
             (value, count), gradients = sum_over(sums, GAMES)
             gradients = jax.tree.map(lambda leaf: leaf / count, gradients)
-            with usual_promotion():
-                changes, state = optimiser.update(gradients, learner.optimiser, trained)
-            params = {"params": optax.apply_updates(trained, changes)}
-            average = optax.incremental_update(params, learner.average, 1 - config.average)
-            return Learner(params, average, state), total + value / count
+            return step(learner, gradients, optimiser, config.average), total + value / count
 
         learner, total = jax.lax.fori_loop(0, config.updates, update, (learner, jnp.float32(0)))
         return learner, total / config.updates

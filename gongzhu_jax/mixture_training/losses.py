@@ -17,14 +17,13 @@ from gongzhu_jax.mixture_training.critic import critic_loss
 from gongzhu_jax.mixture_training.distillation import distillation_figures
 from gongzhu_jax.mixture_training.mixture import MixtureGames
 from gongzhu_jax.network.policy_value import NetworkConfig, make
-from gongzhu_jax.opponents.card_belief import BeliefConfig, init_belief, log_odds_of_games
-from gongzhu_jax.opponents.distilled_policy import DistilledConfig, init_distilled
+from gongzhu_jax.opponents.card_belief import BeliefConfig, log_odds_of_games
+from gongzhu_jax.opponents.distilled_policy import DistilledConfig
 from gongzhu_jax.opponents.odds import log_weight, weigh
 from gongzhu_jax.opponents.opponent_model import (
     OpponentModelConfig,
     OpponentModelNet,
     encode_situations,
-    init_opponent_model,
     log_policy,
     mixture_log_likelihood,
 )
@@ -36,17 +35,6 @@ HELD_OUT_POSITIONS = 16
 
 Figures = tuple[jax.Array, jax.Array, jax.Array]
 """Minus log probability, the same under the uniform distribution, and the count to divide by."""
-
-
-def init_network(key: jax.Array, network: MixtureNetwork) -> Any:
-    """Parameters of an untrained network of any kind."""
-    if isinstance(network, OpponentModelConfig):
-        return init_opponent_model(key, network)
-    if isinstance(network, DistilledConfig):
-        return init_distilled(key, network)
-    if isinstance(network, NetworkConfig):
-        return make(network).init(key)
-    return init_belief(key, network)
 
 
 def training_loss(
@@ -63,12 +51,7 @@ def training_loss(
     return losses, count
 
 
-def nll(
-    params: Any,
-    games: MixtureGames,
-    stages: jax.Array,
-    network: MixtureNetwork,
-) -> Figures:
+def nll(params: Any, games: MixtureGames, stages: jax.Array, network: MixtureNetwork) -> Figures:
     """The figures of games [G] at stages [G, K], each [G, K].
 
     For a belief they are of the true hidden hands in the eyes of the player to move, counted in

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS
+from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS, SEATS
 
 DIFFUSE = 3
-"""A trick card k lights the cells k, k+1, k+2 of its slot (the paper's diffuse technique)."""
+"""A trick card k lights the cells k, k+1, k+2 of its block (the paper's diffuse technique)."""
 
 FEATURE_LAYOUT = (
     # name, number of blocks, cells per block, what a block is
@@ -36,7 +36,7 @@ def feature_slices() -> dict[str, slice]:
 def encode(state: env.GameState) -> jax.Array:
     """Perfect-information input for the player to move, float32[434]."""
     relative = _relative_to_mover(state.holder, env.player_to_move(state))
-    hands = relative[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
+    hands = relative[None, :] == SEATS[:, None]
     return _assemble(hands, state)
 
 
@@ -56,10 +56,10 @@ def encode_averaged(state: env.GameState) -> jax.Array:
 def undiffused(features: jax.Array) -> jax.Array:
     """Inputs [..., 434] with every trick card at one cell instead of three."""
     place = feature_slices()["trick"]
-    slots = features[..., place].reshape(*features.shape[:-1], NUM_SEATS - 1, -1)
+    blocks = features[..., place].reshape(*features.shape[:-1], NUM_SEATS - 1, -1)
     # The first of the three lit cells is the one whose neighbour before it is dark.
-    before = jnp.pad(slots[..., :-1], [*[(0, 0)] * (slots.ndim - 1), (1, 0)])
-    single = jnp.maximum(slots - before, 0.0).reshape(*features.shape[:-1], -1)
+    before = jnp.pad(blocks[..., :-1], [*[(0, 0)] * (blocks.ndim - 1), (1, 0)])
+    single = jnp.maximum(blocks - before, 0.0).reshape(*features.shape[:-1], -1)
     return jnp.concatenate(
         [features[..., : place.start], single, features[..., place.stop :]], axis=-1
     )
@@ -72,18 +72,17 @@ def _relative_to_mover(seats: jax.Array, mover: jax.Array) -> jax.Array:
 
 def _assemble(hands: jax.Array, state: env.GameState) -> jax.Array:
     taken = _relative_to_mover(state.taken_by[POINT_CARDS], env.player_to_move(state))
-    taken = taken[None, :] == np.arange(NUM_SEATS, dtype=np.int8)[:, None]
-    parts = {"hands": hands, "trick": _trick_slots(state), "taken": taken}
+    taken = taken[None, :] == SEATS[:, None]
+    parts = {"hands": hands, "trick": _trick_blocks(state), "taken": taken}
     cells = [parts[name].reshape(-1).astype(jnp.float32) for name, *_ in FEATURE_LAYOUT]
     return jnp.concatenate(cells)
 
 
-def _trick_slots(state: env.GameState) -> jax.Array:
+def _trick_blocks(state: env.GameState) -> jax.Array:
     """The cards of the trick, diffused, the latest first, bool[3, 54]."""
     position = state.stage % NUM_SEATS  # cards on the table
-    slot = np.arange(NUM_SEATS - 1, dtype=np.int8)
-    order = position - 1 - slot  # which card of the trick each slot shows
-    here = order[:, None] == np.arange(NUM_SEATS, dtype=np.int8)[None, :]
+    order = position - 1 - SEATS[:-1]  # which card of the trick each block shows
+    here = order[:, None] == SEATS[None, :]
     card = jnp.max(jnp.where(here, state.trick[None, :], jnp.int8(NO_CARD)), axis=1)
     distance = np.arange(NUM_CARDS + DIFFUSE - 1, dtype=np.int8)[None, :] - card[:, None]
     return (card != NO_CARD)[:, None] & (distance >= 0) & (distance < DIFFUSE)

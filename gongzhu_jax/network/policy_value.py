@@ -12,7 +12,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, check_choice
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network.features import NUM_FEATURES, undiffused
 
@@ -78,25 +78,13 @@ class BasicBlock(nn.Module):
 
     @nn.compact
     def __call__(self, x: jax.Array, train: bool) -> jax.Array:
-        def conv(size: int, stride: int, name: str) -> nn.Conv:
-            padding = size // 2
-            return nn.Conv(
-                self.channels,
-                (size, size),
-                (stride, stride),
-                padding,
-                use_bias=False,
-                dtype=self.dtype,
-                name=name,
-            )
-
-        def norm(name: str) -> nn.BatchNorm:
-            return _batch_norm(train, self.dtype, self.axis, name)
-
-        y = nn.relu(norm("norm_0")(conv(3, self.stride, "conv_0")(x)))
-        y = norm("norm_1")(conv(3, 1, "conv_1")(y))
+        conv = functools.partial(nn.Conv, self.channels, use_bias=False, dtype=self.dtype)
+        norm = functools.partial(_batch_norm, train, self.dtype, self.axis)
+        y = conv((3, 3), self.stride, padding=1, name="conv_0")(x)
+        y = nn.relu(norm("norm_0")(y))
+        y = norm("norm_1")(conv((3, 3), padding=1, name="conv_1")(y))
         if x.shape != y.shape:
-            x = norm("norm_skip")(conv(1, self.stride, "conv_skip")(x))
+            x = norm("norm_skip")(conv((1, 1), self.stride, padding=0, name="conv_skip")(x))
         return nn.relu(x + y)
 
 
@@ -159,10 +147,7 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         if self.name not in NETWORKS:
             raise ConfigError(f"unknown network {self.name!r}; there are {', '.join(NETWORKS)}")
-        if self.precision not in PRECISIONS:
-            raise ConfigError(
-                f"unknown precision {self.precision!r}; there are {', '.join(PRECISIONS)}"
-            )
+        check_choice("precision", self.precision, PRECISIONS)
         if min(self.width, self.blocks, self.stem) < 1:
             raise ConfigError("width, blocks and stem of a network must be at least 1")
 

@@ -58,6 +58,11 @@ def register(kind: NetworkKind) -> NetworkKind:
     return kind
 
 
+def kind_of(config: Any) -> NetworkKind:
+    """The kind of the network that has this configuration."""
+    return next(kind for kind in KINDS.values() if kind.config_type is type(config))
+
+
 POLICY_VALUE = register(
     NetworkKind(
         "policy_value",
@@ -161,19 +166,6 @@ def read_weights(path: Path, kind: str) -> tuple[dict[str, Any], Params]:
         {name: jnp.asarray(leaf, jnp.float32) for name, leaf in arrays.items()}, sep="/"
     )
     return json.loads(header["network"]), params
-
-
-def relabel(source: Path, target: Path, kind: NetworkKind, renamed: Mapping[str, str]) -> None:
-    """Writes the parameters of `source` to `target` under the present name of their kind and with
-    the present names of the fields of its configuration; `renamed` maps old names to new ones. For
-    files that were made before a kind of network or a field got its name."""
-    header, arrays = _open(source)
-    network = {
-        renamed.get(name, name): value for name, value in json.loads(header["network"]).items()
-    }
-    configured(kind.config_type, network, source)
-    header = {**header, "kind": kind.name, "network": json.dumps(network)}
-    write_whole(target, save(arrays, header))
 
 
 @functools.cache

@@ -4,12 +4,6 @@ model and the distilled policy).
 Importing the package registers its proposal, its weighting rule and its networks.
 """
 
-from gongzhu_jax.opponents import (
-    card_belief,
-    distilled_policy,
-    odds,
-    opponent_model,
-    play_features,
-)
+from gongzhu_jax.opponents import card_belief, distilled_policy, odds, opponent_model, play_features
 
 __all__ = ["card_belief", "distilled_policy", "odds", "opponent_model", "play_features"]

@@ -13,11 +13,10 @@ from typing import Any
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import struct
 
 from gongzhu_jax.errors import ConfigError
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.cards import CARDS, NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS, SEATS
 from gongzhu_jax.game.public_view import PublicView, assert_views
 from gongzhu_jax.inference.config import BELIEF, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, Constraints, constraints
@@ -31,9 +30,6 @@ from gongzhu_jax.opponents.play_features import (
     by_seat,
     encode_plays,
 )
-
-_SEATS = np.arange(NUM_SEATS, dtype=np.int8)
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
 _ZEROS = nn.initializers.zeros
 
@@ -75,7 +71,7 @@ def encode_view(view: PublicView, plays: jax.Array | None = None) -> BeliefInput
       plays: the plays of the history, or of a longer one, if they are encoded already.
     """
     played_by = (
-        by_seat(view)[..., None] & (view.plays[:, None] == _CARDS[None])[None]
+        by_seat(view)[..., None] & (view.plays[:, None] == CARDS[None])[None]
     )  # [seat, play, card]
     taker = jnp.where(view.taken_by >= 0, (view.taken_by - view.seat) % NUM_SEATS, -1)
     known = constraints(view)
@@ -83,10 +79,10 @@ def encode_view(view: PublicView, plays: jax.Array | None = None) -> BeliefInput
         view.hand,
         known.unseen,
         jnp.any(played_by, axis=1),
-        taker[None] == _SEATS[:, None],
+        taker[None] == SEATS[:, None],
         known.allowed,
         known.capacities.astype(jnp.float32) / NUM_RANKS,
-        view.stage % NUM_SEATS == _SEATS,
+        view.stage % NUM_SEATS == SEATS,
     )
     position = jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])
     plays = encode_plays(view) if plays is None else plays
@@ -178,9 +174,6 @@ class BeliefProposal:
         if log_odds is None:
             raise ConfigError("draws by belief need its odds")
         return odds.weigh(log_odds, known)
-
-    def is_feasible(self, table: odds.OddsTable) -> jax.Array:
-        return table.log_total > -jnp.inf
 
     def draw(self, key: jax.Array, table: odds.OddsTable, n: int) -> tuple[jax.Array, jax.Array]:
         return odds.draw(key, table, n)

@@ -28,7 +28,7 @@ from gongzhu_jax import ragged
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
+from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUITS
 from gongzhu_jax.game.public_view import PublicView, assert_views, unseen_mask
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, opponent_seats
@@ -36,14 +36,9 @@ from gongzhu_jax.inference.registry import RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios
 from gongzhu_jax.network.policy_value import Network, init_module
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
-from gongzhu_jax.opponents.play_features import (
-    NUM_CONTEXT_FEATURES,
-    encode_contexts,
-    voids_before,
-)
+from gongzhu_jax.opponents.play_features import NUM_CONTEXT_FEATURES, encode_contexts, voids_before
 
 _STAGES = np.arange(NUM_CARDS, dtype=np.int32)
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
 
 NUM_SITUATION_FEATURES = NUM_CONTEXT_FEATURES + NUM_OPPONENTS * NUM_SUITS  # and shown voids
 
@@ -76,7 +71,7 @@ def hands_then(view: PublicView, holder: jax.Array, stage: jax.Array) -> jax.Arr
     [..., 52]; of cards that the viewer sees `holder` is not read."""
     actor = view.seats[stage]
     since = (view.seats == actor) & (jnp.asarray(stage, jnp.int32) <= _STAGES)
-    played = jnp.any(since[:, None] & (view.plays[:, None] == _CARDS[None]), axis=0)
+    played = jnp.any(since[:, None] & (view.plays[:, None] == CARDS[None]), axis=0)
     played, unseen = (jnp.broadcast_to(x, holder.shape) for x in (played, unseen_mask(view)))
     return played | (unseen & (holder == actor))
 
@@ -162,6 +157,7 @@ def log_likelihood(
     """
     assert_views(views)
     chex.assert_shape(holder, (*views.stage.shape, None, NUM_CARDS))
+    chex.assert_type(holder, jnp.int8)
     net = OpponentModelNet(config)
     batch, draws = holder.shape[:2]
     situations = jax.vmap(encode_situations)(views)

@@ -9,15 +9,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS, NUM_SEATS, NUM_SUITS, NUM_TRICKS, SUIT
+from gongzhu_jax.game.cards import (
+    CARDS,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SEATS,
+    NUM_SUITS,
+    NUM_TRICKS,
+    SEATS,
+    SUIT,
+    SUITS,
+)
 from gongzhu_jax.game.public_view import PublicView, unseen_mask
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS
 
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
-_SUITS = np.arange(NUM_SUITS, dtype=np.int8)
-_PLACES = np.arange(NUM_SEATS, dtype=np.int8)
-_PLACE = _CARDS % NUM_SEATS  # [52] place in its trick of each play
-_TRICK = _CARDS // NUM_SEATS  # [52] trick of each play
+_PLACE = CARDS % NUM_SEATS  # [52] place in its trick of each play
+_TRICK = CARDS // NUM_SEATS  # [52] trick of each play
 
 NUM_CONTEXT_FEATURES = (
     NUM_CARDS  # on the table before it
@@ -36,14 +43,14 @@ def encode_plays(view: PublicView) -> jax.Array:
 
     A row depends on the history alone, not on the viewer or on what came later.
     """
-    card = (view.plays[:, None] == _CARDS[None]).astype(jnp.float32)  # [play, card]
+    card = (view.plays[:, None] == CARDS[None]).astype(jnp.float32)  # [play, card]
     return jnp.concatenate([card, encode_contexts(view)], axis=1)
 
 
 def encode_contexts(view: PublicView) -> jax.Array:
     """What each play was played into, all but the card itself, float32[52, 232]."""
     plays, suits = view.plays, view.plays // NUM_RANKS
-    card = plays[:, None] == _CARDS[None]  # [play, card]
+    card = plays[:, None] == CARDS[None]  # [play, card]
     by_trick = card.reshape(NUM_TRICKS, NUM_SEATS, NUM_CARDS).astype(jnp.int32)
     earlier = jnp.cumsum(by_trick, axis=1) - by_trick  # [trick, place, card]
     lead = jnp.repeat(suits[::NUM_SEATS], NUM_SEATS)  # [play]
@@ -51,7 +58,7 @@ def encode_contexts(view: PublicView) -> jax.Array:
     force = jnp.where(suits == lead, plays % NUM_RANKS + 1, 0).reshape(NUM_TRICKS, NUM_SEATS)
     before = jnp.pad(jax.lax.cummax(force, axis=1)[:, :-1], ((0, 0), (1, 0)))  # [trick, place]
     best = jnp.where(_PLACE > 0, lead * NUM_RANKS + before.reshape(-1) - 1, -1)
-    is_best = best[:, None] == _CARDS[None]
+    is_best = best[:, None] == CARDS[None]
     # The best card lies where its force was first reached: behind as many places as fell short.
     short = jnp.sum(jax.lax.cummax(force, axis=1)[:, None, :] < before[:, :, None], axis=2)
     behind = jnp.where(_PLACE > 0, _PLACE.astype(np.int32) - short.reshape(-1), 0)
@@ -63,9 +70,9 @@ def encode_contexts(view: PublicView) -> jax.Array:
         is_best,
         gone & ours,
         gone & ~ours,
-        (lead[:, None] == _SUITS[None]) & (_PLACE > 0)[:, None],
-        _PLACE[:, None] == _PLACES[None],
-        behind[:, None] == _PLACES[None, 1:].astype(np.int32),
+        (lead[:, None] == SUITS[None]) & (_PLACE > 0)[:, None],
+        _PLACE[:, None] == SEATS[None],
+        behind[:, None] == SEATS[None, 1:].astype(np.int32),
         _TRICK[:, None] == np.arange(NUM_TRICKS)[None],
     )
     rows = [part.reshape(NUM_CARDS, -1).astype(jnp.float32) for part in parts]
@@ -86,15 +93,15 @@ def voids_before(view: PublicView) -> jax.Array:
     counted on from the actor's, suit]."""
     lead = jnp.repeat(view.plays[::NUM_SEATS] // NUM_RANKS, NUM_SEATS)
     discarded = (view.plays >= 0) & (view.plays // NUM_RANKS != lead)
-    shows = discarded[:, None] & (lead[:, None] == _SUITS[None])  # [play, suit]
-    shows = shows[:, None] & (view.seats[:, None] == _PLACES[None])[..., None]  # [play, seat, suit]
+    shows = discarded[:, None] & (lead[:, None] == SUITS[None])  # [play, suit]
+    shows = shows[:, None] & (view.seats[:, None] == SEATS[None])[..., None]  # [play, seat, suit]
     shows = shows.astype(jnp.int32)
     shown = jnp.cumsum(shows, axis=0) - shows > 0
-    others = (view.seats[:, None] + _PLACES[None, 1:]) % NUM_SEATS
+    others = (view.seats[:, None] + SEATS[None, 1:]) % NUM_SEATS
     return jnp.take_along_axis(shown, others[..., None].astype(jnp.int32), axis=1)
 
 
 def by_seat(view: PublicView) -> jax.Array:
     """Who made each play, bool[4, 52], [seat counted from the viewer, play]."""
     relative = jnp.where(view.seats >= 0, (view.seats - view.seat) % NUM_SEATS, -1)
-    return relative[None] == _PLACES[:, None]
+    return relative[None] == SEATS[:, None]

@@ -2,7 +2,6 @@
 
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -10,8 +9,6 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.public_view import PublicView, legal_mask
-from gongzhu_jax.network.weights import load_weights
-from gongzhu_jax.opponents import distilled_policy
 from gongzhu_jax.opponents.distilled_policy import DistilledConfig, apply_views
 from gongzhu_jax.players.protocol import BatchFn, Player
 from gongzhu_jax.search.mcts import best_card
@@ -26,11 +23,6 @@ class DistilledPlayerConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < float("inf"):
             raise ConfigError(f"temperature must be 0 or more, not {self.temperature}")
-
-
-def make(config: DistilledPlayerConfig, *, checkpoint: str | Path | None = None) -> Player:
-    """The player with the network of a checkpoint, or of the weights shipped with the package."""
-    return from_network(*load_weights(checkpoint, distilled_policy.KIND), config)
 
 
 def from_network(

@@ -33,11 +33,6 @@ class OutsideConfig:
     config: Any = None  # that of the player itself, where it has one
 
 
-def is_factory(name: str) -> bool:
-    """Whether a player is named by the place of its factory."""
-    return ":" in name
-
-
 @functools.cache
 def entry_points() -> dict[str, str]:
     """Players of installed packages: name -> "module:function"."""

@@ -27,7 +27,7 @@ ChooseFn = Callable[[dict[str, Any]], str | int]
 """(plain view) -> the name or the id of a legal card"""
 
 SECONDS = 60.0
-"""For one card, unless a player is made with another limit."""
+"""The limit of time for one card, unless a player is made with another."""
 
 
 @dataclass(frozen=True)

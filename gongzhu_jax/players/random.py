@@ -1,7 +1,9 @@
 """Mr. Random: uniform over the legal cards."""
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,17 +13,24 @@ from gongzhu_jax.players.protocol import Player, from_single
 
 
 @dataclass(frozen=True)
-class RandomConfig:
-    """Mr. Random has no options."""
+class NoOptions:
+    """The player has no options."""
 
 
 @functools.cache  # because jit keys its cache on the function object
-def make(config: RandomConfig) -> Player:
+def make(config: NoOptions) -> Player:
     """The player named "random"."""
+    return from_probabilities("random", config, probabilities)
+
+
+def from_probabilities(
+    name: str, config: Any, probabilities: Callable[[PublicView], jax.Array]
+) -> Player:
+    """The player that draws its cards with the probabilities, float32[52], of a function."""
     return Player(
-        name="random",
-        config=config,
-        act_batch=from_single(lambda key, view: draw_card(key, probabilities(view))),
+        name,
+        config,
+        from_single(lambda key, view: draw_card(key, probabilities(view))),
         probabilities_fn=lambda params, view: probabilities(view),
     )
 

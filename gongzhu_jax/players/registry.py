@@ -26,8 +26,8 @@ class Entry:
 
 
 PLAYERS: dict[str, Entry] = {
-    "random": Entry(random.RandomConfig(), random.make),
-    "if": Entry(rule_based.RuleBasedConfig(), rule_based.make),
+    "random": Entry(random.NoOptions(), random.make),
+    "if": Entry(random.NoOptions(), rule_based.make),
     "greed": Entry(greed.GreedConfig(), greed.make),
     **{
         name: Entry(config, functools.partial(scrofazero.make, name), scrofazero.files(name))
@@ -44,7 +44,7 @@ By name, since adapters are a layer above this one, and imported when such a pla
 
 def names() -> list[str]:
     """Names of all players: ours, those that need an extra, and those of installed packages."""
-    return [*PLAYERS, *_ADAPTED, *_outside()]
+    return list(dict.fromkeys([*PLAYERS, *_ADAPTED, *outside.entry_points()]))
 
 
 def option_names(name: str) -> list[str]:
@@ -73,15 +73,12 @@ def make(name: str, **chosen: Any) -> Player:
     return entry.make(options.updated(entry.config, chosen, name, also=entry.files), **files)
 
 
-def _outside() -> dict[str, str]:
-    """Players of installed packages, name -> "module:function". Our names stay ours."""
-    ours = {*PLAYERS, *_ADAPTED}
-    return {name: value for name, value in outside.entry_points().items() if name not in ours}
-
-
 def _factory(name: str) -> str | None:
-    """The place of the factory of a player from outside; None for our players."""
-    return name if outside.is_factory(name) else _outside().get(name)
+    """The place of the factory of a player from outside; None for our players, whose names no
+    installed package can take."""
+    if name in PLAYERS or name in _ADAPTED:
+        return None
+    return name if ":" in name else outside.entry_points().get(name)
 
 
 def find_entry(name: str) -> Entry:

@@ -5,13 +5,13 @@ a trick that it is sure to win.
 """
 
 import functools
-from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game.cards import (
+    CARDS,
     DIAMONDS,
     HEARTS,
     NO_CARD,
@@ -25,17 +25,15 @@ from gongzhu_jax.game.cards import (
     card_ids,
 )
 from gongzhu_jax.game.public_view import PublicView, legal_mask
-from gongzhu_jax.players.protocol import Player, from_single
-from gongzhu_jax.players.random import draw_card, evenly
+from gongzhu_jax.players.protocol import Player
+from gongzhu_jax.players.random import NoOptions, evenly, from_probabilities
 
 LEAD_DRAWS = 5
 """How often a leader without a safe suit draws for a card that it does not mind to lead."""
 
-_CARDS = np.arange(NUM_CARDS, dtype=np.int8)
-
 
 def _mask(cards: str) -> np.ndarray:
-    return np.isin(_CARDS, card_ids(cards))
+    return np.isin(CARDS, card_ids(cards))
 
 
 # A suit with any of these in hand is not safe to lead.
@@ -47,20 +45,10 @@ _DISCARD_ORDER = np.full(NUM_CARDS, NUM_CARDS, np.int8)  # [52] place in the lis
 _DISCARD_ORDER[_DISCARDS] = range(len(_DISCARDS))
 
 
-@dataclass(frozen=True)
-class RuleBasedConfig:
-    """Mr. If has no options."""
-
-
 @functools.cache  # because jit keys its cache on the function object
-def make(config: RuleBasedConfig) -> Player:
+def make(config: NoOptions) -> Player:
     """The player named "if"."""
-    return Player(
-        name="if",
-        config=config,
-        act_batch=from_single(lambda key, view: draw_card(key, probabilities(view))),
-        probabilities_fn=lambda params, view: probabilities(view),
-    )
+    return from_probabilities("if", config, probabilities)
 
 
 def probabilities(view: PublicView) -> jax.Array:
@@ -100,10 +88,10 @@ def _following(view: PublicView, legal: jax.Array) -> jax.Array:
     suit = view.trick[0] // NUM_RANKS
     top = jnp.max(jnp.where(view.trick // NUM_RANKS == suit, view.trick, np.int8(NO_CARD)))
     last = view.trick[2] != NO_CARD
-    below = legal & (top > _CARDS)
+    below = legal & (top > CARDS)
     hearts = jnp.where(jnp.any(below), _only(_highest(below)), evenly(legal))
     diamonds = jnp.where(
-        last & legal[SHEEP] & (top < SHEEP), np.int8(SHEEP), _highest(legal & (_CARDS != SHEEP))
+        last & legal[SHEEP] & (top < SHEEP), np.int8(SHEEP), _highest(legal & (CARDS != SHEEP))
     )
     # The pig among spades and the transformer among clubs are avoided in the same way.
     danger = jnp.where(suit == SUIT[PIG], np.int8(PIG), np.int8(TRANSFORMER))
@@ -118,16 +106,16 @@ def _avoid(danger: jax.Array, legal: jax.Array, top: jax.Array, clean: jax.Array
 
     `clean`: playing last, and the dangerous card is not in the trick.
     """
-    thrown = jnp.any(legal & (danger == _CARDS)) & (top > danger)
-    below = legal & (jnp.maximum(top, danger) > _CARDS)
+    thrown = jnp.any(legal & (danger == CARDS)) & (top > danger)
+    below = legal & (jnp.maximum(top, danger) > CARDS)
     ducking = jnp.where(jnp.any(below), _highest(below), _highest(legal))
-    taking = _highest(legal & (danger != _CARDS))
+    taking = _highest(legal & (danger != CARDS))
     return jnp.where(thrown, danger, jnp.where(clean, taking, ducking))
 
 
 def _highest(mask: jax.Array) -> jax.Array:
     """The highest card of a mask, int8; NO_CARD if it is empty."""
-    return jnp.max(jnp.where(mask, _CARDS, np.int8(NO_CARD)))
+    return jnp.max(jnp.where(mask, CARDS, np.int8(NO_CARD)))
 
 
 def _shortest(hand: jax.Array, among: jax.Array) -> jax.Array:
@@ -137,4 +125,4 @@ def _shortest(hand: jax.Array, among: jax.Array) -> jax.Array:
 
 
 def _only(card: jax.Array) -> jax.Array:
-    return (card == _CARDS).astype(jnp.float32)
+    return (card == CARDS).astype(jnp.float32)

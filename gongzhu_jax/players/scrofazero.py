@@ -20,7 +20,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from gongzhu_jax.errors import ConfigError, PlayerError
+from gongzhu_jax.errors import ConfigError, PlayerError, check_choice
 from gongzhu_jax.game.public_view import PublicView, legal_mask, with_deal
 from gongzhu_jax.inference.config import (
     InferenceConfig,
@@ -51,8 +51,7 @@ class PolicyConfig:
     draws: int = 5  # of "onehot": uniform scenarios over which the logits are averaged
 
     def __post_init__(self) -> None:
-        if self.inputs not in ("averaged", "onehot"):
-            raise ConfigError(f"inputs must be averaged or onehot, not {self.inputs!r}")
+        check_choice("inputs", self.inputs, ("averaged", "onehot"))
         if self.draws < 1:
             raise ConfigError("draws must be at least 1")
 
@@ -73,8 +72,6 @@ PRESETS: Mapping[str, InferenceConfig | PolicyConfig] = {
     ),
 }
 """Settings of each player; every field of the parts can be set as an option."""
-
-NAMES = tuple(PRESETS)
 
 WEIGHTS: Mapping[str, str] = {"scrofa-strong": CRITIC}
 """The shipped network of a player, where it is not that of perfect information."""

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from gongzhu_jax.device_profile import check_sizes
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, check_choice
 from gongzhu_jax.game.scoring import LONE_TRANSFORMER
-
-METHODS = ("ucb", "gumbel")
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,7 @@ class SearchConfig:
     chunk: int | None = None  # roots that share one tree, states per network batch; null: usual
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(f"unknown search method {self.method!r}; there are {METHODS}")
+        check_choice("method", self.method, ("ucb", "gumbel"))
         if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
             raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
         if self.exploration < 0 or self.ucb_factor <= 0:

@@ -11,14 +11,15 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
+from gongzhu_jax import ragged
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.cardset import by_card
+from gongzhu_jax.game.cards import by_card
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.tree import NUM_ACTIONS, PolicyValueFn, grow, gumbel, visit_once
+from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, play_action, total_value
+from gongzhu_jax.search.tree import grow, gumbel
 
 
 class SearchResult(struct.PyTreeNode):
@@ -61,15 +62,14 @@ def search(
       exploration: in place of the constant in `config`, as a traced number, so that a sweep
         compiles once.
     """
-    chex.assert_rank(states.stage, 1)
-    chex.assert_shape(states.holder, (*states.stage.shape, NUM_CARDS))
-    chex.assert_type([states.holder, states.plays, states.stage], jnp.int8)
+    env.assert_states(states)
     budgets = budgets_of(states, config)
     if active is not None:
         chex.assert_equal_shape([active, states.stage])
+        chex.assert_type(active, bool)
         budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
-        q, visits, evaluated = visit_once(params, states, budgets, policy_value, config)
+        q, visits, evaluated = _visit_once(params, states, budgets, policy_value, config)
     else:
         c = jnp.float32(config.exploration) if exploration is None else exploration
         q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config, c)
@@ -112,3 +112,32 @@ def _in_chunks(params, key, states, budgets, policy_value, config, exploration):
         return jnp.zeros((count, NUM_ACTIONS), leaf.dtype).at[order].set(leaf, mode="drop")
 
     return in_order(q), in_order(visits), jnp.sum(evaluated)
+
+
+def _visit_once(
+    params: Any,
+    states: env.GameState,
+    budgets: jax.Array,
+    policy_value: PolicyValueFn,
+    config: SearchConfig,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """One visit of every legal card, the paper's "raw network", without a tree: the successors of
+    all roots are compacted into full network batches.
+
+    Returns Q by action and visits, [B, A] each, of the first `budgets` [B] actions of each root,
+    and the number of states given to the network.
+    """
+    shape = (budgets.size, NUM_ACTIONS)
+    chunk = config.chunk or profile().states
+
+    def evaluate(q, row, action, live):
+        roots = jax.tree.map(lambda leaf: leaf[row], states)
+        successors = jax.vmap(play_action)(roots, action)
+        _, value = policy_value(params, successors)
+        value = jax.vmap(total_value, (0, 0, None))(successors, value, config.lone_transformer)
+        value *= jax.vmap(discount)(roots, successors)
+        return q.at[jnp.where(live, row, budgets.size), action].set(value, mode="drop")
+
+    q, evaluated = ragged.loop(budgets, chunk, evaluate, jnp.zeros(shape))
+    visits = jnp.arange(NUM_ACTIONS)[None, :] < budgets[:, None]
+    return q, visits.astype(jnp.int32), evaluated

@@ -1,11 +1,8 @@
 """Batched tree search over perfect-information states, on mctx (supplement, MCTS).
 
-Axes: B roots, A = 13 actions. An action is the number of a card among the legal cards of its node
-in card order: a tree of 13 actions is a quarter of one of 52, and memory traffic is what a search
-pays beside the network.
+Axes: B roots, A = 13 actions of `search.model`.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,23 +10,14 @@ import jax.numpy as jnp
 import mctx
 import numpy as np
 
-from gongzhu_jax import ragged
-from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_RANKS
-from gongzhu_jax.game.cardset import nth_card
+from gongzhu_jax.game.cards import NUM_CARDS, nth_card
 from gongzhu_jax.runtime import usual_promotion
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.perspective import discount, total_value
-
-NUM_ACTIONS = NUM_RANKS
-"""No hand has more cards."""
+from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, play_action, total_value
 
 Tree = Any
 """mctx.Tree, one tree or a batch; its own annotation admits scalars in place of arrays."""
-
-PolicyValueFn = Callable[[Any, env.GameState], tuple[jax.Array, jax.Array]]
-"""(params, states [B]) -> (logits [B, 52], points still to come for the mover's team [B])"""
 
 
 def action_logits(state: env.GameState, logits: jax.Array | None = None) -> jax.Array:
@@ -40,13 +28,6 @@ def action_logits(state: env.GameState, logits: jax.Array | None = None) -> jax.
         return jnp.where(exists, 0.0, -jnp.inf)
     cards = jax.vmap(nth_card, (None, 0))(legal, jnp.arange(NUM_ACTIONS))
     return jnp.where(exists, logits[cards], -jnp.inf)
-
-
-def play_action(state: env.GameState, action: jax.Array) -> env.GameState:
-    """The state after the action-th legal card; the end of the game is its own successor."""
-    after = env.step(state, nth_card(env.legal_mask(state), action))
-    over = env.is_terminal(state)
-    return jax.tree.map(lambda old, new: jnp.where(over, old, new), state, after)
 
 
 def make_recurrent_fn(policy_value: PolicyValueFn, config: SearchConfig) -> Any:
@@ -202,32 +183,3 @@ def gumbel(
         return jnp.zeros(shape), jnp.zeros(shape, jnp.int32), jnp.int32(0)
 
     return jax.lax.cond(jnp.any(budgets > 0), run, nothing)
-
-
-def visit_once(
-    params: Any,
-    states: env.GameState,
-    budgets: jax.Array,
-    policy_value: PolicyValueFn,
-    config: SearchConfig,
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """One visit of every legal card, the paper's "raw network", without a tree: the successors of
-    all roots are compacted into full network batches.
-
-    Returns Q by action and visits, [B, A] each, of the first `budgets` [B] actions of each root,
-    and the number of states given to the network.
-    """
-    shape = (budgets.size, NUM_ACTIONS)
-    chunk = config.chunk or profile().states
-
-    def evaluate(q, row, action, live):
-        roots = jax.tree.map(lambda leaf: leaf[row], states)
-        successors = jax.vmap(play_action)(roots, action)
-        _, value = policy_value(params, successors)
-        value = jax.vmap(total_value, (0, 0, None))(successors, value, config.lone_transformer)
-        value *= jax.vmap(discount)(roots, successors)
-        return q.at[jnp.where(live, row, budgets.size), action].set(value, mode="drop")
-
-    q, evaluated = ragged.loop(budgets, chunk, evaluate, jnp.zeros(shape))
-    visits = jnp.arange(NUM_ACTIONS)[None, :] < budgets[:, None]
-    return q, visits.astype(jnp.int32), evaluated

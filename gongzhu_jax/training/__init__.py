@@ -4,11 +4,4 @@ from gongzhu_jax.training.config import LearnerConfig, SelfPlayConfig, TrainingC
 from gongzhu_jax.training.loop import Schedule, train
 from gongzhu_jax.training.runs import train_runs
 
-__all__ = [
-    "LearnerConfig",
-    "Schedule",
-    "SelfPlayConfig",
-    "TrainingConfig",
-    "train",
-    "train_runs",
-]
+__all__ = ["LearnerConfig", "Schedule", "SelfPlayConfig", "TrainingConfig", "train", "train_runs"]

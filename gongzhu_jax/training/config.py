@@ -6,12 +6,9 @@ docs/deviations.md lists.
 
 from dataclasses import dataclass, field
 
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, check_choice
 from gongzhu_jax.network.policy_value import NetworkConfig
 from gongzhu_jax.search.config import SearchConfig
-
-VALUE_LOSSES = ("absolute", "rmse")
-MASKS = ("before", "after")
 
 
 @dataclass(frozen=True)
@@ -59,12 +56,8 @@ class LearnerConfig:
             raise ConfigError("review, passes and minibatch must be at least 1")
         if not 0 < self.final_learning_rate <= self.learning_rate:
             raise ConfigError("learning rates must satisfy 0 < final <= first")
-        if self.value_loss not in VALUE_LOSSES:
-            raise ConfigError(
-                f"unknown value loss {self.value_loss!r}; there are {', '.join(VALUE_LOSSES)}"
-            )
-        if self.mask not in MASKS:
-            raise ConfigError(f"mask must be one of {', '.join(MASKS)}, not {self.mask!r}")
+        check_choice("value_loss", self.value_loss, ("absolute", "rmse"))
+        check_choice("mask", self.mask, ("before", "after"))
         if not 0 <= self.average < 1 or self.value_weight < 0 or self.weight_decay < 0:
             raise ConfigError("average lies in 0..1; value_weight and weight_decay from 0 on")
 

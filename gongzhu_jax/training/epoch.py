@@ -14,7 +14,7 @@ from gongzhu_jax.network.policy_value import Params, make
 from gongzhu_jax.runtime import GAMES, on_all, over_games
 from gongzhu_jax.search.mcts import network_policy_value
 from gongzhu_jax.training.config import TrainingConfig
-from gongzhu_jax.training.learner import Learner, init_learner, learn, started
+from gongzhu_jax.training.learner import Learner, init_learner, learn, make_optimiser, started
 from gongzhu_jax.training.losses import LossParts
 from gongzhu_jax.training.selfplay import Positions, SelfPlayStats, empty_positions, play_games
 
@@ -68,7 +68,7 @@ def _init(config: TrainingConfig) -> TrainState:
     key = jax.random.key(config.seed)
     network = make(config.network)
     return TrainState(
-        learner=init_learner(jax.random.fold_in(key, 0), network, config),
+        learner=init_learner(network.init(jax.random.fold_in(key, 0)), make_optimiser(config)),
         window=empty_positions(config.learner.review, config.selfplay.games, NUM_CARDS),
         epoch=jnp.zeros((), jnp.int32),
         key=key,

@@ -45,11 +45,31 @@ def make_optimiser(config: TrainingConfig) -> optax.GradientTransformation:
     )
 
 
-def init_learner(key: jax.Array, network: Network, config: TrainingConfig) -> Learner:
-    params = network.init(key)
+def init_learner(params: Params, optimiser: optax.GradientTransformation) -> Learner:
+    """The learner before its first update."""
     # A copy: the two are donated separately.
-    average = jax.tree.map(jnp.copy, params)
-    return Learner(params, average, make_optimiser(config).init(params["params"]))
+    return Learner(params, jax.tree.map(jnp.copy, params), optimiser.init(params["params"]))
+
+
+def step(
+    learner: Learner,
+    gradients: Params,
+    optimiser: optax.GradientTransformation,
+    average: float,
+    statistics: Params | None = None,
+) -> Learner:
+    """The learner after one step of the optimiser.
+
+    Args:
+      average: the decay per update of the averaged parameters; 0: none are kept.
+      statistics: parameters whose running statistics are the new ones, if there are any.
+    """
+    trained = learner.params["params"]
+    with usual_promotion():
+        changes, state = optimiser.update(gradients, learner.optimiser, trained)
+    params = {**(statistics or {}), "params": optax.apply_updates(trained, changes)}
+    averaged = optax.incremental_update(params, learner.average, step_size=1.0 - average)
+    return Learner(params, averaged, state)
 
 
 def learn(
@@ -134,11 +154,7 @@ def update_once(
         gradients, (parts, updated) = jax.grad(batch_loss, has_aux=True)(trained)
         if axis is not None:
             gradients, parts = sum_over((gradients, parts), axis)
-    with usual_promotion():
-        changes, optimiser = make_optimiser(config).update(gradients, learner.optimiser, trained)
-    params = {**updated, "params": optax.apply_updates(trained, changes)}
-    average = _averaged(learner.average, params, config.learner)
-    return Learner(params, average, optimiser), parts
+    return step(learner, gradients, make_optimiser(config), settings.average, updated), parts
 
 
 def _one_message(learner, batch, network, config: LearnerConfig, axis: str, searched):
@@ -167,10 +183,6 @@ def sum_over(arrays: T, axis: str) -> T:
     many parameters by one kernel."""
     vector, unravel = ravel_pytree(arrays)
     return unravel(jax.lax.optimization_barrier(jax.lax.psum(vector, axis)))
-
-
-def _averaged(average: Params, params: Params, config: LearnerConfig) -> Params:
-    return optax.incremental_update(params, average, step_size=1.0 - config.average)
 
 
 def started(learner: Learner, start: str | None, params: Params | None) -> Learner:

@@ -104,9 +104,9 @@ def run_epochs(
     epoch = int(state.epoch)
     on_start({"epoch": epoch, "seconds": progress.seconds})
 
-    def save(kind: str) -> None:
+    def save(series: str) -> None:
         notes = {**header, "epoch": epoch, "progress": asdict(progress)}
-        checkpoints.save(kind, epoch, state, params_of(state), notes)
+        checkpoints.save(series, epoch, state, params_of(state), notes)
 
     while epoch < config.epochs:
         started = time.perf_counter()
@@ -139,18 +139,13 @@ def resume(config: Any, start: S, checkpoints: Checkpoints) -> tuple[S, Progress
         return start, Progress()
     newest = epochs[-1]
     header = checkpoints.about(LAST, newest)
-    _check_same_run(header["config"], asdict(config), checkpoints)
-    state = checkpoints.restore(LAST, newest, "state", start)
-    return state, Progress(**header["progress"])
-
-
-def _check_same_run(saved: Mapping, wanted: Mapping, checkpoints: Checkpoints) -> None:
-    different = sorted(_differences(saved, wanted))
-    if different:
+    if different := sorted(_differences(header["config"], asdict(config))):
         raise CheckpointError(
             f"the run in {checkpoints.directory} has other settings: {'; '.join(different)}. "
             "Use those, or another folder"
         )
+    state = checkpoints.restore(LAST, newest, "state", start)
+    return state, Progress(**header["progress"])
 
 
 def _differences(saved: Mapping, wanted: Mapping, prefix: str = "") -> list[str]:

@@ -3,17 +3,15 @@
 import functools
 from typing import NamedTuple
 
-import chex
 import jax
 import jax.numpy as jnp
 import jax.scipy.special as special
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network, Params
 from gongzhu_jax.training.config import LearnerConfig
-from gongzhu_jax.training.selfplay import Positions
+from gongzhu_jax.training.selfplay import Positions, empty_positions
 
 
 class LossParts(NamedTuple):
@@ -89,10 +87,7 @@ def policy_and_values(
 ) -> tuple[tuple[jax.Array, jax.Array], Params]:
     """The divergence of the policy on a minibatch, the values [M], and the parameters with new
     running statistics; `searched` as in `loss`."""
-    chex.assert_rank(batch.value, 1)
-    chex.assert_shape(batch.policy, (*batch.value.shape, NUM_CARDS))
-    chex.assert_equal_shape([batch.value, batch.searched, batch.state.stage])
-    chex.assert_type([batch.policy, batch.value, batch.searched], [float, float, bool])
+    env.assert_batch(batch, jax.eval_shape(empty_positions), batch.value)
     (logits, value), updated = network.apply_train(params, jax.vmap(encode)(batch.state))
     legal = jax.vmap(env.legal_mask)(batch.state)
     of_position = functools.partial(policy_divergence, mask=config.mask)

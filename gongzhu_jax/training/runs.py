@@ -16,7 +16,7 @@ import numpy as np
 from flax import struct
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from gongzhu_jax.checkpoint import Checkpoints
+from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.policy_value import Params
 from gongzhu_jax.runtime import on_all
@@ -110,25 +110,25 @@ class RunsCheckpoints(Checkpoints):
             for name, config in configs.items()
         ]
 
-    def save(self, kind: str, epoch: int, state: Runs, params: Params, about: Mapping) -> None:
+    def save(self, series: str, epoch: int, state: Runs, params: Params, about: Mapping) -> None:
         for number, (run, config) in enumerate(self._runs):
             one, own = jax.tree.map(lambda leaf, i=number: leaf[i], (state.states, params))
-            run.save(kind, epoch, one, own, {**about, "config": config})
+            run.save(series, epoch, one, own, {**about, "config": config})
 
     def wait(self) -> None:
         for run, _ in self._runs:
             run.wait()
 
-    def epochs(self, kind: str = "last") -> list[int]:
+    def epochs(self, series: str = LAST) -> list[int]:
         """Those that all runs have: a kill may have come between two of them."""
-        return sorted(set.intersection(*(set(run.epochs(kind)) for run, _ in self._runs)))
+        return sorted(set.intersection(*(set(run.epochs(series)) for run, _ in self._runs)))
 
-    def about(self, kind: str, epoch: int) -> dict[str, Any]:
-        return self._runs[0][0].about(kind, epoch)
+    def about(self, series: str, epoch: int) -> dict[str, Any]:
+        return self._runs[0][0].about(series, epoch)
 
-    def restore(self, kind: str, epoch: int, item: str, like: Runs) -> Runs:
+    def restore(self, series: str, epoch: int, item: str, like: Runs) -> Runs:
         alone = jax.tree.map(lambda leaf: leaf[0], like.states)
-        states = [run.restore(kind, epoch, item, alone) for run, _ in self._runs]
+        states = [run.restore(series, epoch, item, alone) for run, _ in self._runs]
         shardings = jax.tree.map(lambda leaf: leaf.sharding, like.states)
         return like.replace(states=_stacked(states, shardings))
 

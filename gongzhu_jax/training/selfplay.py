@@ -15,12 +15,12 @@ from flax import struct
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.game.cardset import nth_card
 from gongzhu_jax.game.public_view import view, with_deal
+from gongzhu_jax.game.random_play import random_card
 from gongzhu_jax.inference.sampling import sample
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.mcts import SearchResult, best_card, search
-from gongzhu_jax.search.tree import PolicyValueFn
+from gongzhu_jax.search.model import PolicyValueFn
 from gongzhu_jax.training.config import SelfPlayConfig
 from gongzhu_jax.training.targets import policy_target, value_targets
 
@@ -66,6 +66,7 @@ def play_games(
     not on which other games are played beside it (with the Gumbel method, which draws its noise for
     the whole batch, it does). Returns positions [G, T]."""
     chex.assert_rank(games, 1)
+    chex.assert_type(games, int)
     chunk = search_config.chunk or profile().selfplay_states
     search_config = replace(search_config, chunk=chunk)
     keys = jax.vmap(lambda number: jax.random.split(jax.random.fold_in(key, number)))(games)
@@ -127,9 +128,8 @@ def _averaged(result: SearchResult, count: int) -> SearchResult:
 def _pick_card(key, q, legal, random_play):
     """The best card, or with probability `random_play` any legal one."""
     best_key, flag_key, card_key = jax.random.split(key, 3)
-    number = jnp.floor(jax.random.uniform(card_key) * jnp.sum(legal, dtype=jnp.float32))
     at_random = jax.random.uniform(flag_key) < random_play
-    drawn = nth_card(legal, number).astype(jnp.int8)
+    drawn = random_card(jax.random.uniform(card_key), legal).astype(jnp.int8)
     return jnp.where(at_random, drawn, best_card(best_key, q, legal)), at_random
 
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from gongzhu_jax.network.policy_value import POLICY_SHARPNESS
-from gongzhu_jax.search.perspective import team_sign
+from gongzhu_jax.search.model import team_sign
 
 
 def policy_target(q: jax.Array, forced: jax.Array) -> jax.Array:

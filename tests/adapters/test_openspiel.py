@@ -11,7 +11,6 @@ from open_spiel.python.algorithms import evaluate_bots
 
 from gongzhu_jax import players
 from gongzhu_jax.adapters import openspiel_game
-from gongzhu_jax.adapters.margins import MAX_MARGIN
 from gongzhu_jax.adapters.openspiel_bots import IsmctsConfig, PlayerBot, Resampler, ismcts_bot
 from gongzhu_jax.adapters.openspiel_game import state_of
 from gongzhu_jax.adapters.openspiel_player import from_step
@@ -19,6 +18,7 @@ from gongzhu_jax.errors import ConfigError, DealError, PlayerError
 from gongzhu_jax.evaluation import play_match, random_deals
 from gongzhu_jax.game.host_game import HostGame
 from gongzhu_jax.game.public_view import legal_mask
+from gongzhu_jax.game.scoring import MAX_MARGIN
 from gongzhu_jax.inference import sampling
 from tests import positions
 from tests.evaluation.simple_players import high_player

@@ -21,7 +21,7 @@ from gongzhu_jax.game.scoring import LONE_TRANSFORMER
 from gongzhu_jax.network.policy_value import make
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.search.mcts import network_policy_value
-from gongzhu_jax.search.perspective import total_value
+from gongzhu_jax.search.model import total_value
 from tests.evaluation.simple_players import high_card, high_player
 from tests.oracle.rules import Game
 

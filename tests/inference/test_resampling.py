@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gongzhu_jax.inference.resampling import resample, threshold
+from gongzhu_jax.inference.scenarios import resample, threshold
 
 
 def weights(seed: int, size: int, spread: float) -> jax.Array:

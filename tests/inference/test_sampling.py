@@ -158,16 +158,15 @@ def test_no_deal_is_said_so():
     @jax.jit
     def look(view):
         deals = sampling.sample(jax.random.key(0), view, 3)
-        return sampling.is_feasible(view), sampling.log_count(view), deals
+        return sampling.log_count(view), deals
 
     for impossible in (nobody, too_few):
-        feasible, log_count, deals = look(impossible)
-        assert not feasible
+        log_count, deals = look(impossible)
         assert log_count == -np.inf
         assert sampling.count(impossible) == 0
         assert np.all(deals[:, np.asarray(view.hand)] == view.seat)
         assert np.all(deals[:, ~np.asarray(view.hand)] == NOBODY)
-    assert look(view)[0]
+    assert look(view)[0] > 0
 
 
 def test_strata_have_the_exact_counts(views):
@@ -180,9 +179,8 @@ def test_strata_have_the_exact_counts(views):
         known = constraints(view)
 
         def stratum(opponent):
-            return sampling.log_count_deals(
-                known.give(cards[0], opponent[0]).give(cards[1], opponent[1])
-            )
+            left = known.give(cards[0], opponent[0]).give(cards[1], opponent[1])
+            return jnp.log(sampling.count_deals(left).total)
 
         return jax.vmap(stratum)(opponents)
 
@@ -202,7 +200,7 @@ def test_a_card_cannot_be_given_twice_or_to_a_void():
     known = constraints(positions.take(positions.random_views(2, [0]), 0))
     card = int(np.flatnonzero(np.asarray(known.unseen))[0])
     void = known.replace(allowed=known.allowed.at[1, SUIT[card]].set(False))
-    log_count = jax.jit(sampling.log_count_deals)
+    log_count = jax.jit(lambda known: jnp.log(sampling.count_deals(known).total))
     assert log_count(known.give(card, 1)) > 0
     assert log_count(known.give(card, 1).give(card, 2)) == -np.inf
     assert log_count(void.give(card, 1)) == -np.inf

@@ -195,5 +195,5 @@ def test_the_player_that_learns_has_one_team_of_every_table() -> None:
     assert set(types[:, 0]) == {0, 1}
     with pytest.raises(ConfigError, match="seating=versus needs a player labelled @self"):
         replace(CONFIG, seating="versus")
-    with pytest.raises(ConfigError, match="seating must be mixed or versus"):
+    with pytest.raises(ConfigError, match="seating must be one of mixed, versus"):
         replace(CONFIG, seating="round")

@@ -74,7 +74,7 @@ def test_hidden_cards_do_not_matter_to_an_averaged_policy(redealt):
 @pytest.mark.parametrize("name", players.names())
 def test_hidden_cards_do_not_matter(name, redealt):
     options: dict[str, Any] = CHEAP.get(name, {})
-    make = _with_network if name in scrofazero.NAMES else players.make
+    make = _with_network if name in scrofazero.PRESETS else players.make
     _check(make(name, **options), redealt)
 
 

@@ -16,10 +16,9 @@ from gongzhu_jax.game.public_view import PublicView, legal_mask
 from gongzhu_jax.inference import sampling
 from gongzhu_jax.network import NetworkConfig
 from gongzhu_jax.network import make as make_network
-from gongzhu_jax.players import scrofazero
 from gongzhu_jax.players.protocol import Player
-from gongzhu_jax.players.scrofazero import NAMES, decision_of, from_network
-from gongzhu_jax.search import tree as tree_module
+from gongzhu_jax.players.scrofazero import PRESETS, decision_of, from_network
+from gongzhu_jax.search import mcts
 from tests import positions
 from tests.oracle import features
 from tests.oracle.rules import Game
@@ -123,7 +122,7 @@ def test_policy_plays_the_best_logit_of_what_it_knows(states, views) -> None:
 # options
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PRESETS)
 def test_unknown_options_name_the_known_ones(name: str) -> None:
     with pytest.raises(PlayerError, match=f"player '{name}' has no option 'speed'") as error:
         _player(name, speed=3)
@@ -183,7 +182,7 @@ def test_traced_numbers_share_a_program(name: str) -> None:
 
 def test_a_shared_program_is_compiled_once(views, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the player it was compiled for is gone; and explanations are of the same move."""
-    traces = _count_calls(monkeypatch, tree_module, "play_action")
+    traces = _count_calls(monkeypatch, mcts, "play_action")
     key, position = jax.random.key(3), positions.take(views, 6)
     for beta in (0.0, 0.1):
         # The chunk is of a size that no other test has.
@@ -213,5 +212,4 @@ def test_only_searches_can_be_explained(views) -> None:
 
 
 def test_names() -> None:
-    assert set(NAMES) == {"raw", "policy", "scrofa-simple", "scrofa", "scrofa-strong"}
-    assert set(scrofazero.PRESETS) == set(NAMES)
+    assert set(PRESETS) == {"raw", "policy", "scrofa-simple", "scrofa", "scrofa-strong"}

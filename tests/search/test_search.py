@@ -26,8 +26,8 @@ from gongzhu_jax.search import (
     network_policy_value,
     search,
 )
-from gongzhu_jax.search.perspective import total_value
-from gongzhu_jax.search.tree import NUM_ACTIONS, grow
+from gongzhu_jax.search.model import NUM_ACTIONS, total_value
+from gongzhu_jax.search.tree import grow
 from tests.game.random_games import random_states
 from tests.optimised import OPTIMISED
 from tests.oracle import features, ucb

@@ -46,24 +46,6 @@ def make(config: GreedConfig) -> Player:
     )
 
 
-def totals(view: PublicView, deals: jax.Array) -> jax.Array:
-    """Total of each card, float32[52], over `deals`: holders [D, 52] of the hidden cards.
-
-    -inf for illegal cards. Playing last, hidden cards play no part: the value of the one trick.
-    """
-    views, deals = jax.tree.map(lambda leaf: leaf[None], (view, deals))
-    return totals_batch(views, deals, jnp.array([deals.shape[1]]))[0]
-
-
-def totals_batch(
-    views: PublicView, deals: jax.Array, needed: jax.Array, samples: int = GreedConfig.samples
-) -> jax.Array:
-    """`totals` of G games, float32[G, 52], over the first `needed` [G] of the deals [G, D, 52]."""
-    needed = jnp.where(_is_last(views), 1, needed)
-    used = jnp.arange(deals.shape[1])[None] < needed[:, None]
-    return _finish(views, sum_of_values(views, deals, used), samples)
-
-
 def _act_in_groups(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
     """Cards int8[B]: one group of games after the other, so that memory does not grow with B."""
     num_games = keys.shape[0]
@@ -80,7 +62,7 @@ def _act_in_groups(samples: int, keys: jax.Array, views: PublicView) -> jax.Arra
 def _act(samples: int, keys: jax.Array, views: PublicView) -> jax.Array:
     """The cards of one group, int8[G]."""
     keys = jax.vmap(jax.random.split)(keys)
-    total = _finish(views, _over_deals(samples, keys[:, 0], views), samples)
+    total = totals(views, _over_deals(samples, keys[:, 0], views), samples)
     best = total == jnp.max(total, axis=1, keepdims=True)
     # Playing last, nothing is left to chance and ties go to the first card.
     first = jnp.argmax(best, axis=1).astype(jnp.int8)
@@ -128,11 +110,12 @@ def _is_last(views: PublicView) -> jax.Array:
     return views.stage % NUM_SEATS == NUM_SEATS - 1
 
 
-def _finish(views: PublicView, total: jax.Array, samples: int) -> jax.Array:
-    """Totals, float32[G, 52], from the sums over deals."""
+def totals(views: PublicView, sums: jax.Array, samples: int) -> jax.Array:
+    """Total of each card, float32[G, 52], from the sums of its values over `samples` deals; -inf
+    for illegal cards."""
     early_lead = (views.stage % NUM_SEATS == 0) & (views.stage < _BONUS_TRICKS * NUM_SEATS)
     bonus = jax.vmap(lambda view: _lead_bonus(view, samples))(views)
-    total = (total + jnp.where(early_lead[:, None], bonus, 0)).astype(jnp.float32)
+    total = (sums + jnp.where(early_lead[:, None], bonus, 0)).astype(jnp.float32)
     return jnp.where(jax.vmap(legal_mask)(views), total, -jnp.inf)
 
 
