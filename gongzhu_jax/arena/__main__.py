@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from gongzhu_jax import runtime
-from gongzhu_jax.errors import GongzhuError
+from gongzhu_jax import players, runtime
+from gongzhu_jax.errors import GongzhuError, PlayerError
 
 _PREPARE = {"all": True, "none": False}
 
@@ -26,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error.name} is missing: pip install 'gongzhu_jax[arena]'", file=sys.stderr)
         return 2
     try:
+        for given in options.player:
+            _add_player(given)
         limits = Limits(
             connections=options.connections,
             connections_per_address=options.connections_per_address,
@@ -56,6 +58,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     os._exit(0)
 
 
+def _add_player(given: str) -> None:
+    """Has a player from outside play under a name that the page can show."""
+    from gongzhu_jax.arena.names import check_name
+
+    name, _, factory = given.partition("=")
+    if not factory:
+        raise PlayerError(f"--player wants NAME=module:function, not {given!r}")
+    try:
+        check_name(name)
+    except ValueError as error:
+        raise PlayerError(f"--player: the name {name!r} {error}") from None
+    players.add(name, factory)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gongzhu_jax.arena", description=__doc__)
     add = parser.add_argument
@@ -64,6 +80,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--database", default="arena.sqlite", help="file for games and results")
     add("--seconds", type=float, default=60.0, help="for a move")
     add("--checkpoint", help="network of our players; default: the shipped one")
+    add(
+        "--player",
+        action="append",
+        default=[],
+        metavar="NAME=module:function",
+        help="a player of your own, at the tables like ours; may be given several times",
+    )
     add("--root-path", default="", help="path that a proxy in front of the server takes away")
     add("--connections", type=int, default=1000, help="most at a time")
     add("--connections-per-address", type=int, default=64, help="most at a time")

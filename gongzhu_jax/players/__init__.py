@@ -3,7 +3,16 @@
 from gongzhu_jax.players.explanation import explain
 from gongzhu_jax.players.plain import from_function
 from gongzhu_jax.players.protocol import Player
-from gongzhu_jax.players.registry import make, names, option_names
+from gongzhu_jax.players.registry import add, make, names, option_names
 from gongzhu_jax.players.scrofazero import from_network
 
-__all__ = ["Player", "explain", "from_function", "from_network", "make", "names", "option_names"]
+__all__ = [
+    "Player",
+    "add",
+    "explain",
+    "from_function",
+    "from_network",
+    "make",
+    "names",
+    "option_names",
+]

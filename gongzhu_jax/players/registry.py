@@ -73,6 +73,15 @@ def make(name: str, **chosen: Any) -> Player:
     return entry.make(options.updated(entry.config, chosen, name, also=entry.files), **files)
 
 
+def add(name: str, factory: str) -> None:
+    """Gives the player of a factory a name in this process, as the entry point of an installed
+    package does. `PlayerError` if there is no such factory, or the name is one of ours."""
+    if name in PLAYERS or name in _ADAPTED:
+        raise PlayerError(f"{name!r} is the name of one of our players")
+    outside.option_names(factory)  # imports it
+    outside.entry_points()[name] = factory
+
+
 def _factory(name: str) -> str | None:
     """The place of the factory of a player from outside; None for our players, whose names no
     installed package can take."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from experiments import compare, evaluate, round_robin
 from gongzhu_jax import game, players
+from gongzhu_jax.arena import __main__ as arena
+from gongzhu_jax.arena import web_server
 from gongzhu_jax.arena.deals import GameKey
 from gongzhu_jax.arena.own_players import OwnPlayers
 from gongzhu_jax.arena.position import Position
-from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.errors import ArenaError, PlayerError
 from gongzhu_jax.players import outside
 
 MINE = """
@@ -53,12 +56,27 @@ def test_an_illegal_card_ends_the_match_with_one_line(capsys: pytest.CaptureFixt
     assert "S2" in said[0]
 
 
-def test_at_a_table_of_the_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+def by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("highwayman", "mine:make", outside.GROUP)
     monkeypatch.setattr(
         outside.importlib.metadata, "entry_points", lambda group: EntryPoints([point])
     )
     outside.entry_points.cache_clear()
+
+
+def by_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "bind", refuse_to_start)
+    outside.entry_points.cache_clear()
+    assert arena.main(["--port", "0", "--player", "highwayman=mine:make"]) == 2
+
+
+def refuse_to_start(host: str, port: int) -> None:
+    raise ArenaError("busy", "the options have been read")
+
+
+@pytest.mark.parametrize("install", [by_entry_point, by_option])
+def test_at_a_table_of_the_arena(install: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch)
     hand = tuple(game.cards.card_ids("SQ S3 HA H4 H2 D10 D9 D2 CK C7 C6 C5 C2"))
 
     def make(name: str) -> players.Player:
@@ -80,3 +98,17 @@ def test_at_a_table_of_the_arena(monkeypatch: pytest.MonkeyPatch) -> None:
         assert game.card_names(asyncio.run(ask())) == "S3"
     finally:
         outside.entry_points.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("highwayman", "NAME=module:function"),
+        ("greed=mine:make", "one of our players"),
+        ("high:wayman=mine:make", "the name 'high:wayman' may have letters"),
+        ("highwayman=mine:nothing", "no function 'nothing'"),
+    ],
+)
+def test_what_the_arena_cannot_seat(given: str, said: str, capsys: pytest.CaptureFixture) -> None:
+    assert arena.main(["--port", "0", "--player", given]) == 2
+    assert said in capsys.readouterr().err
