@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 from collections.abc import Generator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from gongzhu_jax import players
 from gongzhu_jax.arena.client import Client
+from gongzhu_jax.arena.names import check_name, check_not_ours
 from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.errors import ArenaError
 from tests.arena.live_server import Arena, get, in_process, in_thread, post, post_raw, run
@@ -121,6 +125,11 @@ HIDDEN_AND_FALSE = [
     "__proto__",
     "<b>x</b>",
     "a\u202eb",
+    "\u0261reed",  # a script g
+    "\u0131f",  # a dotless i
+    "\ua731crofa",  # a small capital S
+    "\u13c0\u13a1\u13ac\u13ac\u13a0",  # Cherokee letters that read GREED
+    "\ua4d6\ua4e3\ua4f0\ua4f0\ua4d3",  # and those of Lisu
 ]
 
 
@@ -128,6 +137,16 @@ HIDDEN_AND_FALSE = [
 def test_names_that_hide_or_pretend_are_refused(arena: Arena, name: str) -> None:
     assert run(lambda: code(Client(arena.ws, name).__aenter__())) in ("malformed", "taken")
     assert post(arena, "/api/accounts", name=name)[0] in (400, 409)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nobody_is_called_as_the_page_calls_our_players(language: str) -> None:
+    texts = files("gongzhu_jax.arena") / f"static/js/texts_{language}.js"
+    shown = re.findall(r'\bplayer[A-Z]\w*: "([^"]+)"', texts.read_text(encoding="utf-8"))
+    assert len(shown) >= len(players.names())
+    for name in [*shown, *(shown_name.replace(".", "").upper() for shown_name in shown)]:
+        with pytest.raises((ArenaError, ValueError)):
+            check_not_ours(check_name(name))
 
 
 def test_a_name_like_a_registered_one_is_refused(arena: Arena) -> None:
