@@ -88,7 +88,7 @@ async def start_match(new: NewMatch, arena: Arena) -> dict[str, int]:
 
 @router.post("/matches/{match_id}/cancel")
 async def cancel_match(match_id: Id, owner: Owner, arena: Arena) -> dict[str, int]:
-    """Ends a match of your program. The deals that were finished count."""
+    """Ends a match of your program. The deals that have begun count."""
     await _check_owner(arena, owner)
     await arena.matches.cancel(match_id, owner.name)
     return {"match": match_id}

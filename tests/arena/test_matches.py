@@ -16,7 +16,7 @@ from gongzhu_jax.arena.client import Choose, Client
 from gongzhu_jax.arena.datum import datum
 from gongzhu_jax.arena.match_deals import match_deal
 from gongzhu_jax.arena.seat_view import seat_view
-from gongzhu_jax.arena.settings import Settings
+from gongzhu_jax.arena.settings import Limits, Settings
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.evaluation.deals import Deals
 from gongzhu_jax.evaluation.seatings import Seating, rotate
@@ -258,13 +258,17 @@ def test_one_account_does_not_keep_others_waiting_and_can_cancel(arena: Arena) -
                 stranger = await asyncio.to_thread(lambda path=path: post(arena, path, **body))
                 assert stranger[0] == 403
             mine = account(arena, "mixed-bot")
+            cancelled = []
             for _, started in reversed(asked):
                 path = f"/api/matches/{started['match']}/cancel"
                 owner = await asyncio.to_thread(lambda path=path: post(arena, path, **mine))
                 assert owner[0] == 200
-                match = await fetch(arena, f"/api/matches/{started['match']}")
-                assert match["status"] == "cancelled"
-                assert match["margins"] == []
+                cancelled.append(await over(arena, started["match"]))
+            assert [match["status"] for match in cancelled] == ["cancelled"] * 4
+            # Nobody gets out of a deal that has begun: the clock plays it to its end at once.
+            begun = Limits.match_games
+            assert [len(match["margins"]) for match in cancelled] == [0, 0, 0, begun]
+            assert [match["clock_moves"] for match in cancelled[3:]] == [[26 * begun, 0]]
         tables = await fetch(arena, "/api/tables")
         assert [at for at in tables if at["match"] is not None and at["seats"][0]["kind"]] == []
 
