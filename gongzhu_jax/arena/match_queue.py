@@ -14,9 +14,10 @@ from gongzhu_jax.errors import ArenaError
 HOUSE = "house"
 """The owner of matches that nobody asked for: those that our players need for their ratings."""
 
+
 class MatchQueue:
-    """Every account has one match played at a time, in the order of asking; those of the house come
-    last."""
+    """Every account has one match played at a time, every address a few, in the order of asking;
+    those of the house come last."""
 
     def __init__(self, lobby: Lobby, seeds: Callable[[], str] = new_seed) -> None:
         self._lobby = lobby
@@ -118,15 +119,27 @@ class MatchQueue:
 
     def _begin(self) -> None:
         """Starts what may be played now."""
-        while len(self._playing) < self._lobby.settings.limits.matches:
-            busy = Counter(run.match.owner for run in self._playing.values())
-            free = [match for match in self._waiting if not busy[match.owner]]
+        limits = self._lobby.settings.limits
+        while len(self._playing) < limits.matches:
+            busy = {run.match.owner for run in self._playing.values()}
+            there = Counter(self._address(owner) for owner in busy)
+            free = [
+                match
+                for match in self._waiting
+                if match.owner not in busy
+                and there[self._address(match.owner)] < limits.matches_per_address
+            ]
             if not free or self._lobby.closing:
                 return
             match = min(free, key=lambda match: match.owner == HOUSE)
             self._waiting.remove(match)
             self._playing[match.id] = MatchRun(self._lobby, match, self._worker)
             self._lobby.spawn(self._play(self._playing[match.id]))
+
+    def _address(self, owner: str) -> str:
+        """Of the program that asked for a match; its name if it is not here."""
+        connection = self._lobby.clients.programs.get(owner)
+        return owner if connection is None else connection.address
 
     async def _play(self, run: MatchRun) -> None:
         match = run.match

@@ -29,6 +29,7 @@ class Service:
     ratings: RatingBoard
     accounts: Rates  # how often an address may register a name
     analyses: Shares  # that an address has under way
+    opinions: Shares  # that an address waits for
     people: People
 
     async def open(self) -> None:
@@ -77,5 +78,6 @@ def make_service(settings: Settings, make_player: MakePlayer | None = None) -> S
         RatingBoard(store.matches, lambda: own.available),
         Rates(limits.accounts_per_hour / 3600, limits.account_burst),
         Shares(limits.analyses_per_address, "busy", "one analysis at a time for each address"),
+        Shares(limits.opinions_per_address, "busy", "too many opinions for your address"),
         People(lobby),
     )

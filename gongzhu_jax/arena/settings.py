@@ -23,6 +23,7 @@ class Limits:
     message_burst: int = 400
     outgoing_messages: int = 2000  # waiting for one connection before it is closed
     analyses_per_address: int = 1  # that wait or are being made
+    opinions_per_address: int = 8  # HTTP requests for one that wait or are being answered
     analyses_waiting: int = 32
     requests_per_second: float = 20.0  # of one address, over HTTP
     request_burst: int = 200
@@ -32,6 +33,7 @@ class Limits:
     match_deals: int = 1024
     match_games: int = 4  # of one match at a time
     matches: int = 4  # that are played at a time
+    matches_per_address: int = 2  # of these, so that one owner of many names leaves room
     matches_per_account: int = 4  # queued or played
     page: int = 100  # rows of a list
     download: int = 10_000  # games

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -275,6 +275,23 @@ def test_one_account_does_not_keep_others_waiting_and_can_cancel(arena: Arena) -
     run(play)
 
 
+def test_one_address_with_many_names_leaves_room_for_others(arena: Arena) -> None:
+    names = ["one-bot", "two-bot", "three-bot"]
+
+    async def play() -> list[str]:
+        async with AsyncExitStack() as here:
+            for name in names:
+                await here.enter_async_context(program(arena, name, never))
+            asked = [(await start(arena, name, "random", 1024))[1]["match"] for name in names]
+            states = [(await fetch(arena, f"/api/matches/{one}"))["status"] for one in asked]
+            for one, name in zip(asked, names, strict=True):
+                body, path = account(arena, name), f"/api/matches/{one}/cancel"
+                await asyncio.to_thread(lambda path=path, body=body: post(arena, path, **body))
+            return states
+
+    assert run(play) == ["playing", "playing", "queued"]
+
+
 def test_a_match_waits_for_a_program_but_not_for_ever(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -286,9 +303,15 @@ def test_a_match_waits_for_a_program_but_not_for_ever(
         _registered.pop("gone-bot", None)
 
         async def play() -> dict[str, Any]:
-            async with program(arena, "gone-bot", never, games=1):
+            begun = asyncio.Event()
+
+            async def think(view: dict[str, Any]) -> str:
+                begun.set()
+                return await never(view)
+
+            async with program(arena, "gone-bot", think, games=1):
                 _, started = await start(arena, "gone-bot", "random", 3)
-                await asyncio.sleep(0.5)
+                await begun.wait()
             return await over(arena, started["match"])
 
         match = run(play)

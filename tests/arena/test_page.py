@@ -10,7 +10,6 @@ from gongzhu_jax.arena import reports
 from tests.arena.live_server import Arena
 from tests.arena.page_driver import (
     CHROMIUM,
-    PATIENCE,
     PHONE,
     address,
     close,
@@ -47,11 +46,11 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
     assert sorted(seats) == ["East", "North", "South", "West"]
 
     # Analysis: a value for every legal card, and the owners of unseen point cards.
-    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)), timeout=PATIENCE)
+    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)))
     assert page.locator("#analysis table tbody tr").count() > 0
     picture(page, "desktop-analysis")
 
-    illegal_clicks = reloads = 0
+    illegal_clicks = reloads = cards_heard = 0
     while not is_over(page):
         may, have = legal(page), hand(page)
         for card in [card for card in have if card not in may][:1]:
@@ -65,18 +64,19 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
             my_turn(page)
             assert (hand(page), legal(page)) == (have, may)
             page.locator("#analysis-on").uncheck()
-            check_trick_is_named(page)
             check_leaving_is_asked_for(page)
+        cards_heard += check_trick_is_named(page)
         play(page, may[-1])
     assert illegal_clicks > 0
     assert reloads == 1
+    assert cards_heard > 0
 
     # The result is what the server has stored, and the report comes by itself.
     game = page.locator("#download-game").get_attribute("href")
     record = page.evaluate("address => fetch(address).then(answer => answer.json())", game)
     shown = page.locator("#final-scores .member td:nth-child(2)").all_text_contents()
     assert [number(text) for text in shown] == [record["scores"][seat] for seat in (0, 2, 1, 3)]
-    expect(page.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    expect(page.locator("#moves tbody tr")).to_have_count(13)
     picture(page, "desktop-finished")
     report = page.evaluate(
         "address => fetch(address + '/report?seat=0').then(answer => answer.json())", game
@@ -93,7 +93,7 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
     # Replay of the worst move, and of the deal as ScrofaZero played it.
     page.locator(".worst button").first.click()
     assert page.locator("#replay-hands .gone").count() == worst["stage"]
-    expect(page.locator("#replay-opinion")).to_contain_text("would play", timeout=PATIENCE)
+    expect(page.locator("#replay-opinion")).to_contain_text("would play")
     page.click("#replay-last")
     assert page.locator("#replay-hands .gone").count() == 52
     expect(page.locator("#replay-opinion")).to_be_hidden()
@@ -109,14 +109,16 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
     close(page)
 
 
-def check_trick_is_named(page: Page) -> None:
-    """For those who hear the page: whose card it is, and which."""
-    for label in page.eval_on_selector_all(
+def check_trick_is_named(page: Page) -> int:
+    """For those who hear the page: whose card it is, and which; the number of cards."""
+    labels = page.eval_on_selector_all(
         "#trick [role=img]", "all => all.map(one => one.getAttribute('aria-label'))"
-    ):
+    )
+    for label in labels:
         assert re.fullmatch(
             r"(West|North|East|South): (\w+) of (spades|hearts|diamonds|clubs)", label
         )
+    return len(labels)
 
 
 def check_leaving_is_asked_for(page: Page) -> None:
@@ -133,7 +135,7 @@ def check_permanent_address(browser: Browser, page: Page, page_arena: Arena) -> 
     shown = re.search(r"#game=\d+/0$", page.url)
     assert shown is not None
     stranger = open_page(browser, address(page_arena, shown[0]))
-    expect(stranger.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    expect(stranger.locator("#moves tbody tr")).to_have_count(13)
     assert stranger.locator("#final-scores").inner_text().count("Mr. Random") == 3
     assert "You" not in stranger.inner_text("#finished")
     expect(stranger.locator("#next-game")).to_be_hidden()
@@ -217,21 +219,23 @@ def test_the_language_switch_changes_everything(browser: Browser, page_arena: Ar
         ]
         assert placeholders[0] == placeholders[1], key
 
+    def switch(language: str, guest: str) -> None:
+        page.click("#language")
+        page.wait_for_function(f"() => document.documentElement.lang === '{language}'")
+        # A guest of no other name gets a new one, from the server.
+        expect(page.locator("#name")).not_to_have_value(re.compile(guest))
+
     def check_switch() -> None:
         """No English text is left, neither to be read nor to be heard, and back again."""
         before = all_texts(page)
-        page.click("#language")
-        page.wait_for_function("() => document.documentElement.lang === 'zh-Hans'")
-        page.wait_for_timeout(300)  # a guest gets a new name
+        switch("zh-Hans", "Guest")
         left = [
             text
             for text in all_texts(page)
             if re.search(r"[A-Za-z]{2,}", re.sub(r"ScrofaZero|English|UTC|API|CSV|JSON", "", text))
         ]
         assert left == []
-        page.click("#language")
-        page.wait_for_function("() => document.documentElement.lang === 'en'")
-        page.wait_for_timeout(300)
+        switch("en", "客人")
         assert sorted(all_texts(page)) == sorted(before)
 
     page.locator("#daily-box p").first.wait_for()

@@ -59,9 +59,11 @@ def test_answers_to_turns_are_never_slowed_down(tmp_path: Path) -> None:
 
 
 def test_one_analysis_at_a_time_for_an_address(tmp_path: Path) -> None:
+    asked = asyncio.Event()  # that many, after which the first is answered
+
     class Slow(OwnPlayers):
         async def analyse(self, position: Any, seed: int = 0) -> dict[str, Any]:
-            await asyncio.sleep(0.2)
+            await asked.wait()
             return {}
 
     service = make_service(Settings(str(tmp_path / "arena.sqlite"), prepare=False))
@@ -82,12 +84,13 @@ def test_one_analysis_at_a_time_for_an_address(tmp_path: Path) -> None:
         analyse = {"type": "analyse", "table": table, "seat": 0, "stage": 0, "id": 7}
         for _ in range(50):
             await session.receive(json.dumps(analyse))
-        await asyncio.sleep(0.5)
         said = []
-        while not connection.outgoing.empty():
-            message = json.loads(connection.outgoing.get_nowait() or "")
+        while len(said) < 50:
+            message = json.loads(await connection.outgoing.get() or "")
             if message.get("id") == 7:
                 said.append(message.get("code", message["type"]))
+            if len(said) == 49:  # all that are refused
+                asked.set()
         await service.close()
         return sorted(said)
 

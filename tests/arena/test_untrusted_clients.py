@@ -166,7 +166,8 @@ def test_names_that_people_have_are_taken_as_they_are(arena: Arena, name: str) -
 
 def test_an_address_has_so_many_connections_and_must_say_who_it_is(arena: Arena) -> None:
     async def hold() -> tuple[int, list[int]]:
-        sockets = [await connect(arena.ws) for _ in range(64)]
+        # All at once: the first must not be closed for its silence before the last is there.
+        sockets = await asyncio.gather(*(connect(arena.ws) for _ in range(64)))
         extra = await connect(arena.ws)
         with pytest.raises(ConnectionClosed):
             await extra.recv()
@@ -229,7 +230,8 @@ def test_a_second_start_does_no_harm(tmp_path: Path) -> None:
 
         async def play() -> None:
             async with Client(arena.ws, "ann") as client:
-                table = await client.create(RANDOM, 0)
+                # Time enough for a move: two more programs are started meanwhile.
+                table = await client.create(RANDOM, 0, seconds=600)
                 await client.tell("ready", table=table, seat=0)
                 await client.next_event(lambda view: view["legal"][0])
                 port = arena.http.rsplit(":", 1)[1]
