@@ -87,7 +87,14 @@ def send_until_answered(arena: Arena, body: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     "body",
-    [b'{"name": "\\ud800"}', b"\xff\xfe", b"[" * 4000, b'{"name": "x", "name2": "secret-input"}'],
+    [
+        b'{"name": "\\ud800"}',
+        b"\xff\xfe",
+        b"[" * 4000,
+        b'{"name": "x", "name2": "secret-input"}',
+        b'{"name": "x", "secret-input": 1}',
+        b'{"name": ["secret-input"]}',
+    ],
 )
 def test_a_malformed_body_gets_a_short_answer_without_itself(arena: Arena, body: bytes) -> None:
     status, answer = post_raw(arena, "/api/accounts", body)
