@@ -16,6 +16,7 @@ from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.store import Store
 from gongzhu_jax.players.protocol import Player
 
+_FORGET_SECONDS = 3600.0
 log = logging.getLogger("gongzhu_jax.arena")
 
 
@@ -33,9 +34,9 @@ class Service:
     people: People
 
     async def open(self) -> None:
-        self.store.accounts.forget_unused(self.settings.limits.account_days)
         await self.people.open()
         await self.lobby.open()
+        self.lobby.spawn(self._forget_names())
         await self.matches.open()
 
     async def close(self) -> None:
@@ -45,6 +46,13 @@ class Service:
         self.own.close()
         self.matches.close()
         await asyncio.to_thread(self.store.close)
+
+    async def _forget_names(self) -> None:
+        """Names that nobody uses are free again, however long the server runs."""
+        while True:
+            days = self.settings.limits.account_days
+            await asyncio.wrap_future(self.store.accounts.forget_unused(days))
+            await asyncio.sleep(_FORGET_SECONDS)
 
     def metrics(self) -> bytes:
         lobby = self.lobby

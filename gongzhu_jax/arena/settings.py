@@ -12,6 +12,7 @@ class Limits:
 
     connections: int = 1000
     connections_per_address: int = 64
+    sockets_per_address: int = 256  # for HTTP, silent ones too; a proxy on this machine has more
     hello_seconds: float = 10.0  # until a connection that has said nothing is closed
     request_seconds: float = 10.0  # until a half-sent HTTP request is closed
     tables: int = 500

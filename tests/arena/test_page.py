@@ -2,16 +2,21 @@
 
 import math
 import re
+import threading
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gongzhu_jax.arena import reports
-from tests.arena.live_server import Arena
+from gongzhu_jax.arena.player_program import PlayerProgram
+from gongzhu_jax.arena.settings import Settings
+from tests.arena.live_server import Arena, in_thread
 from tests.arena.page_driver import (
     CHROMIUM,
     PHONE,
     address,
+    choose_others,
     close,
     fits_sideways,
     hand,
@@ -27,6 +32,7 @@ from tests.arena.page_driver import (
     rows_of_cards,
     start_game,
 )
+from tests.arena.small_players import make_player
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -66,6 +72,7 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
             page.locator("#analysis-on").uncheck()
             check_leaving_is_asked_for(page)
         cards_heard += check_trick_is_named(page)
+        check_captions(page)
         play(page, may[-1])
     assert illegal_clicks > 0
     assert reloads == 1
@@ -121,6 +128,22 @@ def check_trick_is_named(page: Page) -> int:
     return len(labels)
 
 
+def check_captions(page: Page) -> None:
+    """Captions and cards on the felt do not overlap."""
+    places = [page.locator("#felt .place").nth(i).bounding_box() for i in range(4)]
+    for spot in page.locator("#felt .spot").all():
+        box = spot.bounding_box()
+        for place in places:
+            assert box is not None
+            assert place is not None
+            assert (
+                box["x"] + box["width"] <= place["x"] + 1
+                or place["x"] + place["width"] <= box["x"] + 1
+                or box["y"] + box["height"] <= place["y"] + 1
+                or place["y"] + place["height"] <= box["y"] + 1
+            )
+
+
 def check_leaving_is_asked_for(page: Page) -> None:
     have = hand(page)
     page.click("#leave")
@@ -152,6 +175,7 @@ def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, page_arena: Ar
     card = legal(page)[0]
     page.tap(f"#hand button[data-card={card}]")
     played(page, card)
+    check_captions(page)
     picture(page, "phone-game")
     # The keyboard alone: to the first legal card, along the hand, and play.
     page.locator("#hand button[tabindex='0']").focus()
@@ -187,21 +211,68 @@ def test_a_phone_on_its_side_shows_everything_at_once(browser: Browser, page_are
             assert box is not None, part
             assert box["y"] >= 0, part
             assert box["y"] + box["height"] <= height, part
-        places = [page.locator("#felt .place").nth(i).bounding_box() for i in range(4)]
-        cards = page.locator("#felt .spot").all()
-        for spot in cards:  # captions and cards do not overlap
-            box = spot.bounding_box()
-            for place in places:
-                assert box is not None
-                assert place is not None
-                assert (
-                    box["x"] + box["width"] <= place["x"] + 1
-                    or place["x"] + place["width"] <= box["x"] + 1
-                    or box["y"] + box["height"] <= place["y"] + 1
-                    or place["y"] + place["height"] <= box["y"] + 1
-                )
+        check_captions(page)
         picture(page, f"landscape-{width}", whole=False)
         close(page)
+
+
+def test_no_clock_runs_while_our_players_are_compiled(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the page says what it waits for."""
+    usual, go_on = PlayerProgram.compile, threading.Event()
+
+    def compile_later(program: PlayerProgram, size: int) -> None:
+        go_on.wait()
+        usual(program, size)
+
+    monkeypatch.setattr(PlayerProgram, "compile", compile_later)
+    with in_thread(Settings(str(tmp_path / "arena.sqlite"), prepare=False), make_player) as arena:
+        page = open_page(browser, address(arena))
+        choose_others(page, "random", "random", "random")
+        page.click("#new-table button[type=submit]")
+        expect(page.locator("#prompt")).to_contain_text("Getting Mr. Random")
+        page.wait_for_timeout(600)  # the clock is drawn four times a second
+        assert page.inner_text("#clock") == ""
+        picture(page, "preparing")
+        go_on.set()
+        my_turn(page)
+        expect(page.locator("#clock")).to_have_text(re.compile("^(600|5\\d\\d) s$"))
+        close(page)
+
+
+def test_the_focus_ring_stands_out(browser: Browser, page_arena: Arena) -> None:
+    """It has two colours that differ, and one of them differs from whatever lies below it."""
+    page = open_page(browser, address(page_arena))
+    start_game(page, "random")
+    page.keyboard.press("Tab")  # from now on the page is used with keys
+    for part in ("#rules-button", "#hand button[tabindex='0']", "#leave"):
+        page.locator(part).focus()
+        ring = page.evaluate(
+            """() => {
+              const style = getComputedStyle(document.activeElement);
+              let below = document.activeElement.parentElement;
+              const clear = (element) => getComputedStyle(element).backgroundColor.endsWith(', 0)');
+              while (clear(below)) below = below.parentElement;
+              return [style.outlineColor, style.boxShadow, getComputedStyle(below).backgroundColor]
+                .map((text) => text.match(/\\d+/g).slice(0, 3).map(Number));
+            }"""
+        )
+        outline, shadow, below = (luminance(colour) for colour in ring)
+        assert contrast(outline, shadow) >= 3
+        assert max(contrast(outline, below), contrast(shadow, below)) >= 3
+    close(page)
+
+
+def luminance(colour: list[int]) -> float:
+    """The relative luminance of WCAG 2."""
+    parts = [value / 255 for value in colour]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 
 def test_the_language_switch_changes_everything(browser: Browser, page_arena: Arena) -> None:

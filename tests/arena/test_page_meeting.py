@@ -121,6 +121,7 @@ def test_the_deal_of_the_day(browser: Browser, page_arena: Arena) -> None:
     row = page.locator("#daily-table tr", has_text="Daily Dan")
     assert str(abs(number(row.locator("td").nth(2).inner_text()))) in margin or "draw" in margin
     expect(page.locator("#play-daily")).to_have_count(0)
+    expect(row.locator("td").nth(3)).to_have_text(re.compile(r"\d"))  # ScrofaZero has played it
     picture(page, "daily")
     stranger = open_page(browser, address(page_arena, f"#{game}"))
     expect(stranger.locator("#notice")).to_contain_text("still being played")

@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 from gongzhu_jax import players
 from gongzhu_jax.arena.client import Client
 from gongzhu_jax.arena.names import check_name, check_not_ours
-from gongzhu_jax.arena.settings import Settings
+from gongzhu_jax.arena.settings import Limits, Settings
 from gongzhu_jax.errors import ArenaError
 from tests.arena.live_server import Arena, get, in_process, in_thread, post, post_raw, run
 
@@ -184,6 +184,23 @@ def test_an_address_has_so_many_connections_and_must_say_who_it_is(arena: Arena)
         return extra.close_code or 0, [silent.close_code or 0 for silent in sockets]
 
     assert run(hold) == (1013, [1008] * 64)
+
+
+def test_an_address_has_so_many_sockets(arena: Arena) -> None:
+    """From another address of this machine: 127.0.0.1 may be a proxy with many clients."""
+    host, port = arena.http.removeprefix("http://").split(":")
+    most = Limits.sockets_per_address
+    with contextlib.ExitStack() as held:
+        sockets = [
+            held.enter_context(
+                socket.create_connection((host, int(port)), 40, source_address=("127.0.0.2", 0))
+            )
+            for _ in range(most + 50)
+        ]
+        assert [one.recv(1) for one in sockets[most:]] == [b""] * 50
+        assert get(arena, "/healthz") == {"status": "ok"}
+        sockets[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200 OK" in sockets[0].recv(4096)
 
 
 def test_an_address_has_so_many_tables(arena: Arena) -> None:
