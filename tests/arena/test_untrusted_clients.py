@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 from collections.abc import Generator
 from importlib.resources import files
@@ -29,9 +29,21 @@ RANDOM = [None, "random", "random", "random"]
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
-    with in_process(tmp_path_factory.mktemp("untrusted") / "arena.sqlite") as (running, _):
-        yield running
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Arena, int]]:
+    """The arena and the id of its process."""
+    with in_process(tmp_path_factory.mktemp("untrusted") / "arena.sqlite") as (running, process):
+        yield running, process.pid
+
+
+@pytest.fixture(scope="module")
+def arena(server: tuple[Arena, int]) -> Arena:
+    return server[0]
+
+
+def worked_seconds(pid: int) -> float:
+    """Time of the processor that a process has used. What others do on the machine is not in it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def code(work: Any) -> str:
@@ -43,24 +55,25 @@ async def code(work: Any) -> str:
     return ""
 
 
-def test_a_long_body_is_refused_unread_and_nobody_waits_for_it(arena: Arena) -> None:
+def test_a_long_body_is_refused_unread_and_nobody_waits_for_it(server: tuple[Arena, int]) -> None:
+    arena, pid = server
     body = b'{"name": [' + b"1," * 10_000_000 + b"1]}"
 
     async def ping() -> tuple[list[float], Any]:
-        waits = []
+        works = []  # between a ping and its answer
         async with Client(arena.ws, "pinger") as client:
             sending = asyncio.create_task(asyncio.to_thread(send_until_answered, arena, body))
             while not sending.done():
-                started = time.monotonic()
+                before = worked_seconds(pid)
                 await client.ask("ping")
-                waits.append(time.monotonic() - started)
+                works.append(worked_seconds(pid) - before)
                 await asyncio.sleep(0.01)
-            return waits, await sending
+            return works, await sending
 
-    waits, answer = run(ping)
+    works, answer = run(ping)
     assert b"413" in answer.split(b"\r\n")[0]
     assert len(answer) < 1000
-    assert max(waits) < 2  # it was 15.8 s
+    assert max(works) < 2  # it was 15.8 s
 
 
 def send_until_answered(arena: Arena, body: bytes) -> bytes:
