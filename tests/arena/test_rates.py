@@ -98,7 +98,7 @@ def test_one_analysis_at_a_time_for_an_address(tmp_path: Path) -> None:
         await service.close()
         return sorted(said)
 
-    assert run(ask) == ["analysis"] + ["busy"] * 49
+    assert run(ask, 60) == ["analysis"] + ["busy"] * 49
 
 
 def test_a_name_that_nobody_uses_is_free_again(
