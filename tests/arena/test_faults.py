@@ -22,7 +22,7 @@ from gongzhu_jax.arena.settings import Settings
 from tests.arena.live_server import Arena, get, in_process, post, run
 
 LAST_MOMENT = 8
-"""Cards that may have to be played again: those of a second or so, as our players take their time."""
+"""Cards that may have to be played again: those of a second or so, as our players take time."""
 
 
 class Seats:
