@@ -1,6 +1,7 @@
 """`python -m gongzhu_jax.arena`: the arena on this machine."""
 
 import argparse
+import contextlib
 import logging
 import os
 import sys
@@ -52,7 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     server = make_server(app, limits, options.root_path, on_exit=app.state.service.lobby.drain)
     port = bound.getsockname()[1]
     print(f"arena on http://{options.host}:{port} (Ctrl-C stops it)", flush=True)
-    server.run(sockets=[bound])
+    with contextlib.suppress(KeyboardInterrupt):  # it has stopped the server by then
+        server.run(sockets=[bound])
     # Everything is stored. A program that is being compiled would be waited for.
     logging.shutdown()
     os._exit(0)

@@ -34,6 +34,7 @@ from gongzhu_jax.game.env import RULES_VERSION
 from gongzhu_jax.version import __version__
 
 router = APIRouter(prefix="/api", responses=ERRORS)
+_TURN_SECONDS = 0.05  # between two looks whether it is one's turn
 PageSize = Annotated[int, Query(ge=1, le=Limits.page)]
 
 
@@ -88,7 +89,7 @@ async def start_match(new: NewMatch, arena: Arena) -> dict[str, int]:
 
 @router.post("/matches/{match_id}/cancel")
 async def cancel_match(match_id: Id, owner: Owner, arena: Arena) -> dict[str, int]:
-    """Ends a match of your program. The deals that were finished count."""
+    """Ends a match of your program. The deals that have begun count."""
     await _check_owner(arena, owner)
     await arena.matches.cancel(match_id, owner.name)
     return {"match": match_id}
@@ -154,8 +155,11 @@ async def game_opinion(
     before = TableGame(record.deal, record.leader)
     for card in record.plays[:stage]:
         before.play(card)
-    with arena.analyses.held(address):
-        return await arena.own.analyse(position(before))
+    with arena.opinions.held(address):
+        while not arena.analyses.has_room(address):  # others there look at a game too
+            await asyncio.sleep(_TURN_SECONDS)
+        with arena.analyses.held(address):
+            return await arena.own.analyse(position(before))
 
 
 @router.get("/lost")

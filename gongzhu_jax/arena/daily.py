@@ -9,7 +9,7 @@ from typing import Any
 
 from gongzhu_jax.arena.connection import Connection
 from gongzhu_jax.arena.deals import Deal, GameKey, random_deal
-from gongzhu_jax.arena.duplicate import margin, play_deal
+from gongzhu_jax.arena.duplicate import margin, play_again
 from gongzhu_jax.arena.effects import Closed, Effect, Send
 from gongzhu_jax.arena.lobby import Lobby
 from gongzhu_jax.arena.people_store import PeopleStore
@@ -116,7 +116,7 @@ class DailyDeals:
 
     async def _play_deal(self, day: str, player: str) -> None:
         try:
-            played = await play_deal(self._lobby.own, [player] * 4, await self.deal(day))
+            played = await play_again(self._lobby.own, [player] * 4, await self.deal(day))
             await asyncio.wrap_future(self._store.keep_benchmark(day, played))
         finally:
             self._playing.discard(day)

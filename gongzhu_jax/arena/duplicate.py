@@ -4,22 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from gongzhu_jax.arena.deals import Deal
+from gongzhu_jax.arena.house_games import play_deal
 from gongzhu_jax.arena.own_players import OwnPlayers
-from gongzhu_jax.arena.position import position
 from gongzhu_jax.arena.seat_view import names
-from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.game.cards import NUM_SEATS
 
 
-async def play_deal(own: OwnPlayers, players: Sequence[str], deal: Deal) -> dict[str, Any]:
+async def play_again(own: OwnPlayers, players: Sequence[str], deal: Deal) -> dict[str, Any]:
     """A whole game of four of our players; each is given only what its seat knows."""
-    game = TableGame(deal.owners, deal.leader)
-    while not game.is_over:
-        legal = game.legal()
-        card = legal[0]
-        if len(legal) > 1:
-            card = await own.act(players[game.mover], deal.key, position(game))
-        game.play_checked(card)
+    game = await play_deal(own, players, deal)
     return {"players": list(players), "scores": game.scores(), "plays": names(game.plays)}
 
 

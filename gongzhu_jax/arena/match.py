@@ -5,6 +5,7 @@ once, and how the luck of the deal is taken out.
 """
 
 import asyncio
+import logging
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +21,9 @@ from gongzhu_jax.arena.match_deals import match_deal
 from gongzhu_jax.arena.table import Table
 from gongzhu_jax.arena.table_messages import seated_message
 from gongzhu_jax.arena.worker import Worker
-from gongzhu_jax.errors import ArenaError
 from gongzhu_jax.evaluation import stats
+
+log = logging.getLogger("gongzhu_jax.arena")
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Match:
     seed: str  # secret until the match is over
     results: dict[int, int] = field(default_factory=dict)  # by deal: points of first over second
     clock_moves: list[int] = field(default_factory=lambda: [0, 0])  # of first, of second
-    ending: bool = False  # no more games are played
+    ending: bool = False  # no more games begin
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -54,13 +56,14 @@ class MatchRun:
 
     def __init__(self, lobby: Lobby, match: Match, worker: Worker) -> None:
         self._lobby = lobby
-        self._match = match
+        self.match = match
         self._worker = worker  # for the datum, which takes seconds
         self._waiting: dict[str, tuple[int, asyncio.Future[None]]] = {}  # by table
 
     async def run(self) -> None:
-        """Returns when all deals are played; `ArenaError` if a program stays away."""
-        match, limits = self._match, self._lobby.settings.limits
+        """Returns when all deals are played, or those that had begun when the match was cancelled
+        or a program stayed away."""
+        match, limits = self.match, self._lobby.settings.limits
         self._lobby.listeners.append(self._hear)
         try:
             # In this order: a table that is open now is heard of, one that was closed is stored.
@@ -74,7 +77,8 @@ class MatchRun:
             for deal in left:
                 while len(running) >= min(limits.match_games, self._offered()):
                     _, running = await asyncio.wait(running, return_when="FIRST_COMPLETED")
-                await self._wait_for_programs()
+                if not await self._programs_are_here():
+                    break
                 running.add(self._lobby.spawn(self._play(deal)))
             if running:
                 await asyncio.wait(running)
@@ -85,9 +89,23 @@ class MatchRun:
         finally:
             self._lobby.listeners.remove(self._hear)
 
+    def cancel(self, name: str) -> None:
+        """No more deals begin. Those that have begun count, or a program could get out of every
+        deal that goes badly: the clock plays for the one who cancels, without waiting."""
+        lobby, match, now = self._lobby, self.match, time.monotonic()
+        match.ending = True
+        for table_id in list(self._waiting):
+            at = lobby.tables[table_id]
+            if at.game is None:
+                lobby.apply(at, at.close("the match has ended"))
+                continue
+            for seat in [seat for seat, player in enumerate(match.seats) if player == name]:
+                lobby.clients.unbind(at.id, seat)
+                lobby.apply(at, at.leave(seat, now, match_ends=True))
+
     async def margins(self) -> list[float]:
         """Result over datum of every deal that was finished, in the order of the deals."""
-        match, finished = self._match, sorted(self._match.results)
+        match, finished = self.match, sorted(self.match.results)
         if not finished:
             return []
         drawn = [match_deal(match.seed, deal) for deal in finished]
@@ -96,14 +114,16 @@ class MatchRun:
         return (results - DATUM_SHARE * luck).tolist()
 
     def summary(self, margins: list[float]) -> dict[str, Any]:
-        match = self._match
+        match = self.match
         estimate = stats.estimate(np.array(margins)).summary() if margins else {}
         return {**estimate, "players": [match.first, match.second]}
 
     # games
 
     async def _play(self, deal: int) -> None:
-        lobby, match = self._lobby, self._match
+        lobby, match = self._lobby, self.match
+        if match.ending:
+            return
         drawn = match_deal(match.seed, deal)
         own = [name if name in lobby.own.programs else None for name in match.seats]
         if None not in own:
@@ -123,14 +143,14 @@ class MatchRun:
 
     async def _play_in_house(self, deal: int, drawn: Deal) -> None:
         """Our players among themselves need no table, nor anybody's time."""
-        match, lobby = self._match, self._lobby
+        match, lobby = self.match, self._lobby
         game = await play_deal(lobby.own, match.seats, drawn)
         record = game.record(match.seats, {"match": match.id, **drawn.metadata, "late": []})
         await asyncio.wrap_future(lobby.store.games.finish("", match.id, record))
         self._finish(deal, game.scores(), [])
 
     def _finish(self, deal: int, scores: list[int], late: list[list[Any]]) -> None:
-        match = self._match
+        match = self.match
         match.add(deal, scores, late)
         self._lobby.store.matches.progress(match.id, len(match.results), match.clock_moves)
 
@@ -147,7 +167,7 @@ class MatchRun:
             effects += at.disconnect(seat, now)
         else:
             self._lobby.clients.bind(connection, at.id, seat)
-            connection.send(seated_message(at.id, seat, token, self._match.id))
+            connection.send(seated_message(at.id, seat, token, self.match.id))
         self._lobby.apply(at, effects)
 
     def _expect(self, at: Table, deal: int) -> asyncio.Future[None]:
@@ -158,7 +178,7 @@ class MatchRun:
 
     def _adopt(self) -> set[int]:
         """The deals of tables that were restored when the server started."""
-        mine = [at for at in self._lobby.tables.values() if at.rules.match == self._match.id]
+        mine = [at for at in self._lobby.tables.values() if at.rules.match == self.match.id]
         for at in mine:
             assert at.deal is not None
             self._expect(at, at.deal.metadata["deal"])
@@ -177,16 +197,21 @@ class MatchRun:
 
     def _offered(self) -> int:
         """Games at a time that both programs take."""
-        programs = [self._lobby.clients.programs.get(name) for name in self._match.seats[:2]]
+        programs = [self._lobby.clients.programs.get(name) for name in self.match.seats[:2]]
         return min(
             [self._lobby.settings.limits.match_games, *(c.games_offered for c in programs if c)]
         )
 
-    async def _wait_for_programs(self) -> None:
-        """No game begins while a program is away; after too long the match ends."""
-        lobby, end = self._lobby, time.monotonic() + self._lobby.settings.absent_seconds
-        for name in (self._match.first, self._match.second):
+    async def _programs_are_here(self) -> bool:
+        """Waits for a program that is away, since no game begins without it. False if the match is
+        cancelled or the program stays away for too long, which ends the match."""
+        lobby, match = self._lobby, self.match
+        end = time.monotonic() + lobby.settings.absent_seconds
+        for name in (match.first, match.second):
             while name not in lobby.own.programs and name not in lobby.clients.programs:
-                if time.monotonic() > end:
-                    raise ArenaError("player", f"{name} did not come back")
+                if match.ending or time.monotonic() > end:
+                    log.warning("match %d ends early: %s is away", match.id, name)
+                    match.ending = True
+                    return False
                 await asyncio.sleep(0.2)
+        return not match.ending

@@ -1,7 +1,6 @@
 """The matches that wait and those that are played."""
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Callable
 
@@ -15,12 +14,10 @@ from gongzhu_jax.errors import ArenaError
 HOUSE = "house"
 """The owner of matches that nobody asked for: those that our players need for their ratings."""
 
-log = logging.getLogger("gongzhu_jax.arena")
-
 
 class MatchQueue:
-    """Every account has one match played at a time, in the order of asking; those of the house come
-    last."""
+    """Every account has one match played at a time, every address a few, in the order of asking;
+    those of the house come last."""
 
     def __init__(self, lobby: Lobby, seeds: Callable[[], str] = new_seed) -> None:
         self._lobby = lobby
@@ -28,7 +25,7 @@ class MatchQueue:
         self._waiting: list[Match] = []
         self._worker = Worker("arena-datum")
         self._asking = asyncio.Lock()  # what was checked must still hold when the match is added
-        self._playing: dict[int, tuple[Match, asyncio.Task]] = {}
+        self._playing: dict[int, MatchRun] = {}
 
     async def open(self) -> None:
         """Goes on with the matches of a server that was stopped."""
@@ -72,22 +69,20 @@ class MatchQueue:
             return match_id
 
     async def cancel(self, match_id: int, name: str) -> None:
-        """Ends a match of the program `name`. The deals that were finished count."""
+        """Ends a match of the program `name`. The deals that have begun count."""
         match = next((match for match in self._all() if match.id == match_id), None)
         if match is None or match.ending:
             raise ArenaError("unknown", "there is no such match that could be cancelled")
         if name not in (match.first, match.second):
             raise ArenaError("forbidden", "only its players can cancel a match")
-        match.ending = True
         if match in self._waiting:
+            match.ending = True
             self._waiting.remove(match)
             await asyncio.wrap_future(
                 self._lobby.store.matches.end(match.id, "cancelled", [], None)
             )
         else:
-            _, task = self._playing[match_id]
-            task.cancel()
-            await asyncio.wait([task])
+            self._playing[match_id].cancel(name)
 
     def _check_consent(self, name: str, opponent: str) -> None:
         programs = self._lobby.clients.programs
@@ -120,33 +115,37 @@ class MatchQueue:
         return match_id
 
     def _all(self) -> list[Match]:
-        return [*self._waiting, *(match for match, _ in self._playing.values())]
+        return [*self._waiting, *(run.match for run in self._playing.values())]
 
     def _begin(self) -> None:
         """Starts what may be played now."""
-        while len(self._playing) < self._lobby.settings.limits.matches:
-            busy = Counter(match.owner for match, _ in self._playing.values())
-            free = [match for match in self._waiting if not busy[match.owner]]
+        limits = self._lobby.settings.limits
+        while len(self._playing) < limits.matches:
+            busy = {run.match.owner for run in self._playing.values()}
+            there = Counter(self._address(owner) for owner in busy)
+            free = [
+                match
+                for match in self._waiting
+                if match.owner not in busy
+                and there[self._address(match.owner)] < limits.matches_per_address
+            ]
             if not free or self._lobby.closing:
                 return
             match = min(free, key=lambda match: match.owner == HOUSE)
             self._waiting.remove(match)
-            task = self._lobby.spawn(self._play(match))
-            self._playing[match.id] = match, task
+            self._playing[match.id] = MatchRun(self._lobby, match, self._worker)
+            self._lobby.spawn(self._play(self._playing[match.id]))
 
-    async def _play(self, match: Match) -> None:
-        run = MatchRun(self._lobby, match, self._worker)
-        status = "cancelled"
+    def _address(self, owner: str) -> str:
+        """Of the program that asked for a match; its name if it is not here."""
+        connection = self._lobby.clients.programs.get(owner)
+        return owner if connection is None else connection.address
+
+    async def _play(self, run: MatchRun) -> None:
+        match = run.match
         self._lobby.store.matches.begin(match.id)
-        try:
-            await run.run()
-            status, match.ending = "finished", True
-        except ArenaError as error:
-            match.ending = True
-            log.warning("match %d ends early: %s", match.id, error)
-        except asyncio.CancelledError:
-            if self._lobby.closing:
-                raise  # it goes on after the restart
+        await run.run()
+        status, match.ending = "cancelled" if match.ending else "finished", True
         try:
             margins = await run.margins()
             ended = self._lobby.store.matches.end(match.id, status, margins, run.summary(margins))

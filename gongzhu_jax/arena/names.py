@@ -12,15 +12,25 @@ from gongzhu_jax.errors import ArenaError
 MOST_CHARACTERS = 24
 _SIGNS = " ._-'"
 _RESERVED = ("scrofazero", "gongzhu", "server", "arena", "admin", "clock", "nobody", "system")
+_SHOWN = ("Mr. Random", "Mr. If", "Mr. Greed", "随机先生", "规则先生", "贪心先生")
+"""What the page calls our players, where that is not like their names."""
 _PREFIX = "scrofa"
 _FILLERS = "\u115f\u1160"  # letters by their category, but nothing is seen of them
+
+# Alphabets in common use, as Unicode recommends them for identifiers (UAX #31, table 5). Others,
+# such as Lisu and Cherokee, have letters that cannot be told from Latin ones.
+_ALPHABETS = (
+    "ARABIC ARMENIAN BENGALI BOPOMOFO CYRILLIC DEVANAGARI EAST-ASIAN ETHIOPIC GEORGIAN GREEK "
+    "GUJARATI GURMUKHI HANGUL HEBREW KANNADA KHMER LAO LATIN MALAYALAM MYANMAR ORIYA SINHALA "
+    "TAMIL TELUGU THAANA THAI TIBETAN"
+)
 
 # Letters and digits that look like a Latin letter, after case folding.
 _LOOKALIKES = str.maketrans(
     {
         **dict(zip("01358", "olesb", strict=True)),
         "i": "l",
-        **dict(zip("абвеёкморстухіјѕԛԝнпгдьһ", "a6beekmopctyxljsqwhnrdbh", strict=True)),
+        **dict(zip("абвеёкморстухіјѕԛԝнпгдьһԁԍ", "a6beekmopctyxljsqwhnrdbhdg", strict=True)),
         **dict(zip("αβεικνορτυχωγηζ", "abelkvoptuxwynz", strict=True)),
     }
 )
@@ -38,24 +48,32 @@ def check_name(name: str) -> str:
         raise ValueError(f"may have letters, digits, blanks and the signs {_SIGNS.strip()} only")
     if not _is_letter_or_digit(name[0]) or name != name.strip() or "  " in name:
         raise ValueError("must begin with a letter or digit, with single blanks between words")
-    if len({_alphabet(letter) for letter in name if letter.isalpha()}) > 1:
-        raise ValueError("must have letters of one alphabet")
+    alphabets = {_alphabet(letter) for letter in name if letter.isalpha()}
+    if len(alphabets) > 1 or not alphabets <= set(_ALPHABETS.split()):
+        raise ValueError("must have letters of one alphabet, one in common use")
     return name
 
 
 def skeleton(name: str) -> str:
     """What is left of a name for the eye: equal for names that look alike."""
     folded = unicodedata.normalize("NFKD", name.casefold())
-    plain = "".join(letter for letter in folded if letter.isalnum())
+    plain = "".join(_plain(letter) for letter in folded if letter.isalnum())
     return plain.translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
 
 def check_not_ours(name: str) -> None:
     """`ArenaError` for a name that looks like one of our players or like the server itself."""
     seen = skeleton(name)
-    ours = {skeleton(own) for own in (*players.names(), *_RESERVED)}
+    ours = {skeleton(own) for own in (*players.names(), *_RESERVED, *_SHOWN)}
     if seen in ours or seen.startswith(skeleton(_PREFIX)):
         raise ArenaError("taken", "that name looks like one of the server's own")
+
+
+def _plain(letter: str) -> str:
+    """Of Latin letters like a dotless i or a small capital R, the usual one that they stand for."""
+    words = unicodedata.name(letter, "").split()
+    usual = [word for word in words if len(word) == 1] if words[:1] == ["LATIN"] else []
+    return usual[0].lower() if usual else letter
 
 
 def _is_letter_or_digit(letter: str) -> bool:
@@ -67,4 +85,4 @@ def _is_letter_or_digit(letter: str) -> bool:
 def _alphabet(letter: str) -> str:
     script = unicodedata.name(letter, "unknown").split()[0]
     japanese = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"}
-    return "EAST ASIAN" if script in japanese else script
+    return "EAST-ASIAN" if script in japanese else script

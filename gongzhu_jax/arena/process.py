@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +28,12 @@ class ServerProcess:
 
 
 @contextlib.contextmanager
-def serve(database: Path, *options: str) -> Generator[ServerProcess]:
+def serve(
+    database: Path, *options: str, program: Sequence[str] = ("-m", "gongzhu_jax.arena")
+) -> Generator[ServerProcess]:
     """Starts the command on a free port, waits until it answers, and kills it at the end."""
     port = _free_port()
-    command = [sys.executable, "-m", "gongzhu_jax.arena", "--port", str(port)]
+    command = [sys.executable, *program, "--port", str(port)]
     process = subprocess.Popen(
         [*command, "--database", str(database), *options], stdout=subprocess.DEVNULL
     )

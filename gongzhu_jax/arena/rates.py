@@ -60,9 +60,12 @@ class Shares:
         self._held: Counter[str] = Counter()
 
     def take(self, holder: str) -> None:
-        if self._held[holder] >= self._most:
+        if not self.has_room(holder):
             raise ArenaError(*self._refusal)
         self._held[holder] += 1
+
+    def has_room(self, holder: str) -> bool:
+        return self._held[holder] < self._most
 
     def give_back(self, holder: str) -> None:
         self._held[holder] -= 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from gongzhu_jax import players
 from gongzhu_jax.arena.deals import Deal, GameKey
-from gongzhu_jax.arena.duplicate import margin, play_deal
+from gongzhu_jax.arena.duplicate import margin, play_again
 from gongzhu_jax.arena.effects import By
 from gongzhu_jax.arena.own_players import OwnPlayers
 from gongzhu_jax.arena.people_store import PeopleStore
@@ -156,7 +156,7 @@ class Reports:
         if record.players[seat] in players.names():
             return None
         seats = [name if name in players.names() else analyst for name in record.players]
-        again = await play_deal(self._own, seats, Deal(record.deal, record.leader, key))
+        again = await play_again(self._own, seats, Deal(record.deal, record.leader, key))
         theirs = margin(again["scores"], seat)
         return {**again, "margin": theirs, "gain": margin(record.scores, seat) - theirs}
 

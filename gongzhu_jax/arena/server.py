@@ -85,7 +85,10 @@ async def refuse(request: Request, error: Exception) -> JSONResponse:
 async def refuse_malformed(request: Request, error: Exception) -> JSONResponse:
     """Says what is wrong, but never repeats what was sent."""
     assert isinstance(error, RequestValidationError)
-    return _refusal(400, "malformed", first_error(error.errors()))
+    first = error.errors()[0]
+    if first["type"] == "extra_forbidden":  # a field whose name is the caller's own
+        first = {**first, "loc": first["loc"][:-1]}
+    return _refusal(400, "malformed", first_error([first]))
 
 
 async def refuse_http(request: Request, error: Exception) -> JSONResponse:

@@ -16,6 +16,7 @@ from gongzhu_jax.arena.settings import Settings
 from gongzhu_jax.arena.store import Store
 from gongzhu_jax.players.protocol import Player
 
+_FORGET_SECONDS = 3600.0
 log = logging.getLogger("gongzhu_jax.arena")
 
 
@@ -29,12 +30,13 @@ class Service:
     ratings: RatingBoard
     accounts: Rates  # how often an address may register a name
     analyses: Shares  # that an address has under way
+    opinions: Shares  # that an address waits for
     people: People
 
     async def open(self) -> None:
-        self.store.accounts.forget_unused(self.settings.limits.account_days)
         await self.people.open()
         await self.lobby.open()
+        self.lobby.spawn(self._forget_names())
         await self.matches.open()
 
     async def close(self) -> None:
@@ -44,6 +46,13 @@ class Service:
         self.own.close()
         self.matches.close()
         await asyncio.to_thread(self.store.close)
+
+    async def _forget_names(self) -> None:
+        """Names that nobody uses are free again, however long the server runs."""
+        while True:
+            days = self.settings.limits.account_days
+            await asyncio.wrap_future(self.store.accounts.forget_unused(days))
+            await asyncio.sleep(_FORGET_SECONDS)
 
     def metrics(self) -> bytes:
         lobby = self.lobby
@@ -77,5 +86,6 @@ def make_service(settings: Settings, make_player: MakePlayer | None = None) -> S
         RatingBoard(store.matches, lambda: own.available),
         Rates(limits.accounts_per_hour / 3600, limits.account_burst),
         Shares(limits.analyses_per_address, "busy", "one analysis at a time for each address"),
+        Shares(limits.opinions_per_address, "busy", "too many opinions for your address"),
         People(lobby),
     )

@@ -12,6 +12,7 @@ class Limits:
 
     connections: int = 1000
     connections_per_address: int = 64
+    sockets_per_address: int = 256  # for HTTP, silent ones too; a proxy on this machine has more
     hello_seconds: float = 10.0  # until a connection that has said nothing is closed
     request_seconds: float = 10.0  # until a half-sent HTTP request is closed
     tables: int = 500
@@ -23,6 +24,7 @@ class Limits:
     message_burst: int = 400
     outgoing_messages: int = 2000  # waiting for one connection before it is closed
     analyses_per_address: int = 1  # that wait or are being made
+    opinions_per_address: int = 8  # HTTP requests for one that wait or are being answered
     analyses_waiting: int = 32
     requests_per_second: float = 20.0  # of one address, over HTTP
     request_burst: int = 200
@@ -32,6 +34,7 @@ class Limits:
     match_deals: int = 1024
     match_games: int = 4  # of one match at a time
     matches: int = 4  # that are played at a time
+    matches_per_address: int = 2  # of these, so that one owner of many names leaves room
     matches_per_account: int = 4  # queued or played
     page: int = 100  # rows of a list
     download: int = 10_000  # games

@@ -89,15 +89,15 @@ class Table:
         place.connected, place.left = False, now
         return [] if self._phase is Phase.CLOSED else [self._announce()]
 
-    def leave(self, seat: int, now: float) -> list[Effect]:
+    def leave(self, seat: int, now: float, *, match_ends: bool = False) -> list[Effect]:
         """Gives a seat up. In a game the rest of it is played by the clock, without waiting."""
         self._check_open()
-        if self.rules.match is not None:
+        if self.rules.match is not None and not match_ends:
             raise ArenaError("forbidden", "a seat in a match cannot be given up")
         place_of(self.seats, seat).clear()
         self._since = now
         effects: list[Effect] = [Save(), self._announce()]
-        if not any(other.token for other in self.seats):
+        if not match_ends and not any(other.token for other in self.seats):
             return [*effects, *self.close("everybody has left")]
         if self.game is not None and self._phase is Phase.PLAYING and self.game.mover == seat:
             effects += self._next(now)

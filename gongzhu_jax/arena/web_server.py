@@ -3,6 +3,7 @@ anything else is touched."""
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,12 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from gongzhu_jax.arena.http_limits import address_of
 from gongzhu_jax.arena.settings import Limits
 from gongzhu_jax.errors import ConfigError
+
+_PROXIES = ("127.0.0.1", "::1")
+"""Whose sockets are those of many clients. Their addresses come in a header of the request."""
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -49,7 +54,7 @@ def make_server(
     return Server(
         uvicorn.Config(
             app,
-            http=type("Protocol", (ImpatientProtocol,), {"seconds": limits.request_seconds}),
+            http=type("Protocol", (ImpatientProtocol,), {"limits": limits, "held": Counter()}),
             ws="websockets-sansio",
             # Longer messages than ours are answered with an error; much longer ones end the
             # connection.
@@ -65,14 +70,24 @@ def make_server(
 
 
 class ImpatientProtocol(H11Protocol):
-    """HTTP that closes connections which do not send the head of a request in time."""
+    """HTTP that closes connections which do not send the head of a request in time, and those of
+    an address that has too many: a process has only so many files."""
 
-    seconds: float
+    limits: Limits
+    held: Counter[str]  # sockets of each address
+    _address: str | None = None
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._start_timer()
+        peer = transport.get_extra_info("peername")
+        if peer is None or peer[0] in _PROXIES:
+            return
+        self._address = address_of({"client": peer})
+        self.held[self._address] += 1
+        if self.held[self._address] > self.limits.sockets_per_address:
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -81,12 +96,24 @@ class ImpatientProtocol(H11Protocol):
         elif self._timer is None:
             self._start_timer()  # the next request on the same connection has begun
 
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._let_go()  # these have a limit of their own
+        super().handle_websocket_upgrade(event)
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._let_go()
         super().connection_lost(exc)
 
+    def _let_go(self) -> None:
+        if self._address is not None:
+            self.held[self._address] -= 1
+            if not self.held[self._address]:
+                del self.held[self._address]
+            self._address = None
+
     def _start_timer(self) -> None:
-        self._timer = self.loop.call_later(self.seconds, self.transport.close)
+        self._timer = self.loop.call_later(self.limits.request_seconds, self.transport.close)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

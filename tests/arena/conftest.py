@@ -3,11 +3,11 @@
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from gongzhu_jax.arena.settings import Settings
 from tests.arena.live_server import Arena, in_thread
-from tests.arena.page_driver import CHROMIUM
+from tests.arena.page_driver import CHROMIUM, PATIENCE
 from tests.arena.small_players import make_player
 
 
@@ -27,6 +27,7 @@ def page_arena(tmp_path_factory: pytest.TempPathFactory) -> Generator[Arena]:
 
 @pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
+    expect.set_options(timeout=PATIENCE)  # as for clicks: a busy machine is no mistake of the page
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield launched

@@ -21,12 +21,17 @@ from gongzhu_jax.arena.web_server import bind, make_server
 
 class Arena:
     def __init__(
-        self, port: int, database: Path, loop: asyncio.AbstractEventLoop | None = None
+        self,
+        port: int,
+        database: Path,
+        loop: asyncio.AbstractEventLoop | None = None,
+        drain: Callable[[], None] | None = None,
     ) -> None:
         self.http = f"http://127.0.0.1:{port}"
         self.ws = f"ws://127.0.0.1:{port}/ws"
         self.database = database
         self.loop = loop  # that serves, if it is in this process
+        self.drain = drain  # what the server does first when it is stopped, the same
 
 
 @contextlib.contextmanager
@@ -38,13 +43,14 @@ def in_thread(
     """`proxy` makes the ASGI application that is served out of the arena's own."""
     with bind("127.0.0.1", 0) as bound:
         app = make_app(settings, make_player)
-        server = make_server(proxy(app), settings.limits, on_exit=app.state.service.lobby.drain)
+        drain = app.state.service.lobby.drain
+        server = make_server(proxy(app), settings.limits, on_exit=drain)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:
             wait_until(lambda: server.started or not thread.is_alive(), 60)
             loop = server.servers[0].get_loop()
-            yield Arena(bound.getsockname()[1], Path(settings.database), loop)
+            yield Arena(bound.getsockname()[1], Path(settings.database), loop, drain)
         finally:
             server.should_exit = True
             thread.join(timeout=30)
@@ -52,10 +58,12 @@ def in_thread(
 
 
 @contextlib.contextmanager
-def in_process(database: Path, *options: str) -> Generator[tuple[Arena, subprocess.Popen]]:
+def in_process(
+    database: Path, *options: str, **more: Any
+) -> Generator[tuple[Arena, subprocess.Popen]]:
     """The command, as a user starts it, with the compiled programs of all tests."""
     # Our players are compiled when they are wanted: the tests want few of them.
-    with serve(database, "--no-prepare", *options) as served:
+    with serve(database, "--no-prepare", *options, **more) as served:
         yield Arena(int(served.address.split(":")[1]), database), served.process
 
 

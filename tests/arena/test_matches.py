@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from gongzhu_jax.arena.client import Choose, Client
 from gongzhu_jax.arena.datum import datum
 from gongzhu_jax.arena.match_deals import match_deal
 from gongzhu_jax.arena.seat_view import seat_view
-from gongzhu_jax.arena.settings import Settings
+from gongzhu_jax.arena.settings import Limits, Settings
 from gongzhu_jax.arena.table_game import TableGame
 from gongzhu_jax.evaluation.deals import Deals
 from gongzhu_jax.evaluation.seatings import Seating, rotate
@@ -258,17 +258,38 @@ def test_one_account_does_not_keep_others_waiting_and_can_cancel(arena: Arena) -
                 stranger = await asyncio.to_thread(lambda path=path: post(arena, path, **body))
                 assert stranger[0] == 403
             mine = account(arena, "mixed-bot")
+            cancelled = []
             for _, started in reversed(asked):
                 path = f"/api/matches/{started['match']}/cancel"
                 owner = await asyncio.to_thread(lambda path=path: post(arena, path, **mine))
                 assert owner[0] == 200
-                match = await fetch(arena, f"/api/matches/{started['match']}")
-                assert match["status"] == "cancelled"
-                assert match["margins"] == []
+                cancelled.append(await over(arena, started["match"]))
+            assert [match["status"] for match in cancelled] == ["cancelled"] * 4
+            # Nobody gets out of a deal that has begun: the clock plays it to its end at once.
+            begun = Limits.match_games
+            assert [len(match["margins"]) for match in cancelled] == [0, 0, 0, begun]
+            assert [match["clock_moves"] for match in cancelled[3:]] == [[26 * begun, 0]]
         tables = await fetch(arena, "/api/tables")
         assert [at for at in tables if at["match"] is not None and at["seats"][0]["kind"]] == []
 
     run(play)
+
+
+def test_one_address_with_many_names_leaves_room_for_others(arena: Arena) -> None:
+    names = ["one-bot", "two-bot", "three-bot"]
+
+    async def play() -> list[str]:
+        async with AsyncExitStack() as here:
+            for name in names:
+                await here.enter_async_context(program(arena, name, never))
+            asked = [(await start(arena, name, "random", 1024))[1]["match"] for name in names]
+            states = [(await fetch(arena, f"/api/matches/{one}"))["status"] for one in asked]
+            for one, name in zip(asked, names, strict=True):
+                body, path = account(arena, name), f"/api/matches/{one}/cancel"
+                await asyncio.to_thread(lambda path=path, body=body: post(arena, path, **body))
+            return states
+
+    assert run(play) == ["playing", "playing", "queued"]
 
 
 def test_a_match_waits_for_a_program_but_not_for_ever(
@@ -282,9 +303,15 @@ def test_a_match_waits_for_a_program_but_not_for_ever(
         _registered.pop("gone-bot", None)
 
         async def play() -> dict[str, Any]:
-            async with program(arena, "gone-bot", never, games=1):
+            begun = asyncio.Event()
+
+            async def think(view: dict[str, Any]) -> str:
+                begun.set()
+                return await never(view)
+
+            async with program(arena, "gone-bot", think, games=1):
                 _, started = await start(arena, "gone-bot", "random", 3)
-                await asyncio.sleep(0.5)
+                await begun.wait()
             return await over(arena, started["match"])
 
         match = run(play)

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
+import urllib.error
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,26 @@ from tests.arena.live_server import get, in_process, in_thread, run
 RANDOM = [None, "random", "random", "random"]
 
 
-def test_a_terminated_server_stops_soon_and_its_games_go_on(tmp_path: Path) -> None:
+ENDLESS_COMPILING = """
+import sys, time
+from gongzhu_jax.arena import __main__ as arena, player_program
+
+usual = player_program.PlayerProgram.compile
+
+def compile(program, size):
+    usual(program, size) if program.player.name == "random" else time.sleep(3600)
+
+player_program.PlayerProgram.compile = compile
+sys.exit(arena.main())
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_told_to_stop_does_so_soon_and_its_games_go_on(
+    tmp_path: Path, how: signal.Signals
+) -> None:
     database, seats = tmp_path / "arena.sqlite", {}
-    with in_process(database) as (arena, process):
+    with in_process(database, program=["-c", ENDLESS_COMPILING]) as (arena, process):
 
         async def play() -> list[str]:
             async with Client(arena.ws, "ann") as client:
@@ -34,19 +51,16 @@ def test_a_terminated_server_stops_soon_and_its_games_go_on(tmp_path: Path) -> N
                 seats.update(where, token=seated["token"])
                 await client.tell("ready", **where)
                 await client.next_event(lambda view: view["legal"][0])
-                # Another table has our strongest player compiled, which takes much longer.
-                await client.create([None, "scrofa-strong", "scrofa", "raw"], 0)
-                process.send_signal(signal.SIGTERM)
+                await client.create([None, "greed", "random", "random"], 0)  # is being compiled
+                process.send_signal(how)
                 said = []
                 while True:
                     said.append((await client.events.get())["type"])
                     if said[-1] == "error":
                         return said
 
-        started = time.monotonic()
         assert "closing" in run(play)
-        assert process.wait(timeout=60) in (0, -signal.SIGTERM)
-        assert time.monotonic() - started < 60
+        assert process.wait(timeout=60) in (0, -signal.SIGTERM)  # and no traceback
     with in_process(database) as (arena, _):
 
         async def go_on() -> dict[str, Any]:
@@ -83,6 +97,26 @@ def test_health_and_metrics(tmp_path: Path) -> None:
     assert metrics["arena_tables", "waiting"] == 1
     assert metrics["arena_errors_total", "unknown"] == 2
     assert metrics["arena_messages_total", "create"] == 1
+
+
+def test_a_server_that_is_about_to_stop_says_so_and_begins_nothing(tmp_path: Path) -> None:
+    with in_thread(Settings(str(tmp_path / "arena.sqlite"), prepare=False)) as arena:
+
+        async def stop() -> list[str]:
+            async with Client(arena.ws, "ann") as client:
+                assert arena.loop is not None
+                assert arena.drain is not None
+                arena.loop.call_soon_threadsafe(arena.drain)
+                said = [(await client.events.get())["type"]]
+                with pytest.raises(ArenaError) as caught:
+                    await client.create(RANDOM, 0)
+                return [*said, caught.value.code]
+
+        assert run(stop) == ["closing", "closing"]
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            get(arena, "/healthz")
+        with caught.value as error:
+            assert (error.code, error.read()) == (503, b'{"status":"closing"}')
 
 
 def test_logs_have_times(tmp_path: Path) -> None:

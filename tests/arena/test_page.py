@@ -2,17 +2,21 @@
 
 import math
 import re
+import threading
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gongzhu_jax.arena import reports
-from tests.arena.live_server import Arena
+from gongzhu_jax.arena.player_program import PlayerProgram
+from gongzhu_jax.arena.settings import Settings
+from tests.arena.live_server import Arena, in_thread
 from tests.arena.page_driver import (
     CHROMIUM,
-    PATIENCE,
     PHONE,
     address,
+    choose_others,
     close,
     fits_sideways,
     hand,
@@ -28,6 +32,7 @@ from tests.arena.page_driver import (
     rows_of_cards,
     start_game,
 )
+from tests.arena.small_players import make_player
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -47,11 +52,11 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
     assert sorted(seats) == ["East", "North", "South", "West"]
 
     # Analysis: a value for every legal card, and the owners of unseen point cards.
-    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)), timeout=PATIENCE)
+    expect(page.locator("#analysis .bar")).to_have_count(len(legal(page)))
     assert page.locator("#analysis table tbody tr").count() > 0
     picture(page, "desktop-analysis")
 
-    illegal_clicks = reloads = 0
+    illegal_clicks = reloads = cards_heard = 0
     while not is_over(page):
         may, have = legal(page), hand(page)
         for card in [card for card in have if card not in may][:1]:
@@ -65,18 +70,20 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
             my_turn(page)
             assert (hand(page), legal(page)) == (have, may)
             page.locator("#analysis-on").uncheck()
-            check_trick_is_named(page)
             check_leaving_is_asked_for(page)
+        cards_heard += check_trick_is_named(page)
+        check_captions(page)
         play(page, may[-1])
     assert illegal_clicks > 0
     assert reloads == 1
+    assert cards_heard > 0
 
     # The result is what the server has stored, and the report comes by itself.
     game = page.locator("#download-game").get_attribute("href")
     record = page.evaluate("address => fetch(address).then(answer => answer.json())", game)
     shown = page.locator("#final-scores .member td:nth-child(2)").all_text_contents()
     assert [number(text) for text in shown] == [record["scores"][seat] for seat in (0, 2, 1, 3)]
-    expect(page.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    expect(page.locator("#moves tbody tr")).to_have_count(13)
     picture(page, "desktop-finished")
     report = page.evaluate(
         "address => fetch(address + '/report?seat=0').then(answer => answer.json())", game
@@ -93,7 +100,7 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
     # Replay of the worst move, and of the deal as ScrofaZero played it.
     page.locator(".worst button").first.click()
     assert page.locator("#replay-hands .gone").count() == worst["stage"]
-    expect(page.locator("#replay-opinion")).to_contain_text("would play", timeout=PATIENCE)
+    expect(page.locator("#replay-opinion")).to_contain_text("would play")
     page.click("#replay-last")
     assert page.locator("#replay-hands .gone").count() == 52
     expect(page.locator("#replay-opinion")).to_be_hidden()
@@ -109,14 +116,32 @@ def test_a_person_plays_a_whole_game_and_gets_a_report(
     close(page)
 
 
-def check_trick_is_named(page: Page) -> None:
-    """For those who hear the page: whose card it is, and which."""
-    for label in page.eval_on_selector_all(
+def check_trick_is_named(page: Page) -> int:
+    """For those who hear the page: whose card it is, and which; the number of cards."""
+    labels = page.eval_on_selector_all(
         "#trick [role=img]", "all => all.map(one => one.getAttribute('aria-label'))"
-    ):
+    )
+    for label in labels:
         assert re.fullmatch(
             r"(West|North|East|South): (\w+) of (spades|hearts|diamonds|clubs)", label
         )
+    return len(labels)
+
+
+def check_captions(page: Page) -> None:
+    """Captions and cards on the felt do not overlap."""
+    places = [page.locator("#felt .place").nth(i).bounding_box() for i in range(4)]
+    for spot in page.locator("#felt .spot").all():
+        box = spot.bounding_box()
+        for place in places:
+            assert box is not None
+            assert place is not None
+            assert (
+                box["x"] + box["width"] <= place["x"] + 1
+                or place["x"] + place["width"] <= box["x"] + 1
+                or box["y"] + box["height"] <= place["y"] + 1
+                or place["y"] + place["height"] <= box["y"] + 1
+            )
 
 
 def check_leaving_is_asked_for(page: Page) -> None:
@@ -133,7 +158,7 @@ def check_permanent_address(browser: Browser, page: Page, page_arena: Arena) -> 
     shown = re.search(r"#game=\d+/0$", page.url)
     assert shown is not None
     stranger = open_page(browser, address(page_arena, shown[0]))
-    expect(stranger.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    expect(stranger.locator("#moves tbody tr")).to_have_count(13)
     assert stranger.locator("#final-scores").inner_text().count("Mr. Random") == 3
     assert "You" not in stranger.inner_text("#finished")
     expect(stranger.locator("#next-game")).to_be_hidden()
@@ -150,6 +175,7 @@ def test_a_phone_in_chinese_with_touch_and_keys(browser: Browser, page_arena: Ar
     card = legal(page)[0]
     page.tap(f"#hand button[data-card={card}]")
     played(page, card)
+    check_captions(page)
     picture(page, "phone-game")
     # The keyboard alone: to the first legal card, along the hand, and play.
     page.locator("#hand button[tabindex='0']").focus()
@@ -185,21 +211,68 @@ def test_a_phone_on_its_side_shows_everything_at_once(browser: Browser, page_are
             assert box is not None, part
             assert box["y"] >= 0, part
             assert box["y"] + box["height"] <= height, part
-        places = [page.locator("#felt .place").nth(i).bounding_box() for i in range(4)]
-        cards = page.locator("#felt .spot").all()
-        for spot in cards:  # captions and cards do not overlap
-            box = spot.bounding_box()
-            for place in places:
-                assert box is not None
-                assert place is not None
-                assert (
-                    box["x"] + box["width"] <= place["x"] + 1
-                    or place["x"] + place["width"] <= box["x"] + 1
-                    or box["y"] + box["height"] <= place["y"] + 1
-                    or place["y"] + place["height"] <= box["y"] + 1
-                )
+        check_captions(page)
         picture(page, f"landscape-{width}", whole=False)
         close(page)
+
+
+def test_no_clock_runs_while_our_players_are_compiled(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the page says what it waits for."""
+    usual, go_on = PlayerProgram.compile, threading.Event()
+
+    def compile_later(program: PlayerProgram, size: int) -> None:
+        go_on.wait()
+        usual(program, size)
+
+    monkeypatch.setattr(PlayerProgram, "compile", compile_later)
+    with in_thread(Settings(str(tmp_path / "arena.sqlite"), prepare=False), make_player) as arena:
+        page = open_page(browser, address(arena))
+        choose_others(page, "random", "random", "random")
+        page.click("#new-table button[type=submit]")
+        expect(page.locator("#prompt")).to_contain_text("Getting Mr. Random")
+        page.wait_for_timeout(600)  # the clock is drawn four times a second
+        assert page.inner_text("#clock") == ""
+        picture(page, "preparing")
+        go_on.set()
+        my_turn(page)
+        expect(page.locator("#clock")).to_have_text(re.compile("^(600|5\\d\\d) s$"))
+        close(page)
+
+
+def test_the_focus_ring_stands_out(browser: Browser, page_arena: Arena) -> None:
+    """It has two colours that differ, and one of them differs from whatever lies below it."""
+    page = open_page(browser, address(page_arena))
+    start_game(page, "random")
+    page.keyboard.press("Tab")  # from now on the page is used with keys
+    for part in ("#rules-button", "#hand button[tabindex='0']", "#leave"):
+        page.locator(part).focus()
+        ring = page.evaluate(
+            """() => {
+              const style = getComputedStyle(document.activeElement);
+              let below = document.activeElement.parentElement;
+              const clear = (element) => getComputedStyle(element).backgroundColor.endsWith(', 0)');
+              while (clear(below)) below = below.parentElement;
+              return [style.outlineColor, style.boxShadow, getComputedStyle(below).backgroundColor]
+                .map((text) => text.match(/\\d+/g).slice(0, 3).map(Number));
+            }"""
+        )
+        outline, shadow, below = (luminance(colour) for colour in ring)
+        assert contrast(outline, shadow) >= 3
+        assert max(contrast(outline, below), contrast(shadow, below)) >= 3
+    close(page)
+
+
+def luminance(colour: list[int]) -> float:
+    """The relative luminance of WCAG 2."""
+    parts = [value / 255 for value in colour]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 
 def test_the_language_switch_changes_everything(browser: Browser, page_arena: Arena) -> None:
@@ -217,21 +290,23 @@ def test_the_language_switch_changes_everything(browser: Browser, page_arena: Ar
         ]
         assert placeholders[0] == placeholders[1], key
 
+    def switch(language: str, guest: str) -> None:
+        page.click("#language")
+        page.wait_for_function(f"() => document.documentElement.lang === '{language}'")
+        # A guest of no other name gets a new one, from the server.
+        expect(page.locator("#name")).not_to_have_value(re.compile(guest))
+
     def check_switch() -> None:
         """No English text is left, neither to be read nor to be heard, and back again."""
         before = all_texts(page)
-        page.click("#language")
-        page.wait_for_function("() => document.documentElement.lang === 'zh-Hans'")
-        page.wait_for_timeout(300)  # a guest gets a new name
+        switch("zh-Hans", "Guest")
         left = [
             text
             for text in all_texts(page)
             if re.search(r"[A-Za-z]{2,}", re.sub(r"ScrofaZero|English|UTC|API|CSV|JSON", "", text))
         ]
         assert left == []
-        page.click("#language")
-        page.wait_for_function("() => document.documentElement.lang === 'en'")
-        page.wait_for_timeout(300)
+        switch("en", "客人")
         assert sorted(all_texts(page)) == sorted(before)
 
     page.locator("#daily-box p").first.wait_for()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from gongzhu_jax.arena.settings import Settings
-from tests.arena.live_server import Arena, in_thread
+from tests.arena.live_server import Arena, get, in_thread
 from tests.arena.page_driver import (
     CHROMIUM,
-    PATIENCE,
     address,
     choose_others,
     close,
@@ -48,7 +48,11 @@ def test_two_people_meet_by_a_link_in_open_tabs(browser: Browser, page_arena: Ar
     link = first.evaluate("() => navigator.clipboard.readText()")
     assert link == first.locator("#invite-link").input_value()
     picture(first, "invite")
-    second.wait_for_timeout(1500)  # longer than it takes for a public table to be listed
+    third = open_page(browser, address(page_arena))  # whose table is made later, and is listed
+    choose_others(third, "random", "", "random")
+    third.fill("#name", "Public Pam")
+    third.click("#new-table button[type=submit]")
+    expect(second.locator("#tables")).to_contain_text("Public Pam")
     assert "Private Pat" not in second.inner_text("#tables")
     second.evaluate("link => { location.hash = new URL(link).hash; }", link)
     my_turn(first)
@@ -58,7 +62,7 @@ def test_two_people_meet_by_a_link_in_open_tabs(browser: Browser, page_arena: Ar
         second.inner_text("#felt [data-place='0'] .who")
     )
     assert first.inner_text("#felt [data-place='2'] .role") == "partner"
-    close(first, second)
+    close(first, second, third)
 
 
 def test_the_lobby_is_live_and_a_game_is_watched(browser: Browser, page_arena: Arena) -> None:
@@ -79,9 +83,9 @@ def test_the_lobby_is_live_and_a_game_is_watched(browser: Browser, page_arena: A
     shown = set(watcher.eval_on_selector_all("#watch .spot", "all => all.map(s => s.dataset.card)"))
     assert not shown & hidden
     play_out(player)
-    expect(watcher.locator("#watch-text")).to_contain_text("over", timeout=PATIENCE)
+    expect(watcher.locator("#watch-text")).to_contain_text("over")
     watcher.click("#watch-replay")
-    expect(watcher.locator("#verdict")).to_contain_text("win by")
+    expect(watcher.locator("#verdict")).to_have_text(re.compile(r"win by \d+ points|A draw"))
     close(player, watcher)
 
 
@@ -108,7 +112,7 @@ def test_the_deal_of_the_day(browser: Browser, page_arena: Arena) -> None:
     play_out(page)
     margin = page.inner_text("#verdict")
     expect(page.locator("#hidden-today")).to_be_visible()
-    expect(page.locator("#moves tbody tr")).to_have_count(13, timeout=PATIENCE)
+    expect(page.locator("#moves tbody tr")).to_have_count(13)
     expect(page.locator("#report")).to_contain_text("The same deal")
     page.reload()  # its address is for its player alone until the day is over
     expect(page.locator("#verdict")).to_have_text(margin)
@@ -117,6 +121,7 @@ def test_the_deal_of_the_day(browser: Browser, page_arena: Arena) -> None:
     row = page.locator("#daily-table tr", has_text="Daily Dan")
     assert str(abs(number(row.locator("td").nth(2).inner_text()))) in margin or "draw" in margin
     expect(page.locator("#play-daily")).to_have_count(0)
+    expect(row.locator("td").nth(3)).to_have_text(re.compile(r"\d"))  # ScrofaZero has played it
     picture(page, "daily")
     stranger = open_page(browser, address(page_arena, f"#{game}"))
     expect(stranger.locator("#notice")).to_contain_text("still being played")
@@ -168,7 +173,10 @@ def test_a_closed_tab_finds_its_seat_again(browser: Browser, page_arena: Arena) 
     assert hand(page) == have
     other.close()
     context = page.context
+    seat = page.evaluate("() => JSON.parse(sessionStorage.getItem('gongzhu.tab'))")
     page.close()
+    while get(page_arena, f"/api/tables/{seat['table']}")["seats"][seat["seat"]]["connected"]:
+        time.sleep(0.05)  # until the server has noticed
     again = open_tab(context, address(page_arena))
     my_turn(again)
     assert hand(again) == have

@@ -3,6 +3,9 @@
 import asyncio
 import json
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -122,6 +125,41 @@ def test_a_report_that_fails_says_so_and_can_be_asked_for_again(
         return first["state"], (await wait_for_report(people_arena, end["game"], 0))["state"]
 
     assert run(play) == ("failed", "ready")
+
+
+def test_opinions_for_one_address_wait_for_their_turn(
+    people_arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two people at one address look at their games: neither is refused, and nor do they get more
+    than the share of one."""
+    busy, most, go_on = 0, 0, threading.Event()
+
+    async def analyse(own: OwnPlayers, position: Any, seed: int = 0) -> dict[str, Any]:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        while not go_on.is_set():
+            await asyncio.sleep(0.01)
+        busy -= 1
+        return {}
+
+    async def ask() -> tuple[list[Any], list[Any]]:
+        async with Client(people_arena.ws, "zoe") as client:
+            (end,) = await client.play_games(low, seats=[None, "if", "if", "if"])
+        path = f"/api/games/{end['game']}/opinion/0"
+        with ThreadPoolExecutor(12) as threads:
+            ask_one = partial(asyncio.get_running_loop().run_in_executor, threads, get)
+            waiting = {ask_one(people_arena, path) for _ in range(12)}
+            refused: set[Any] = set()
+            while len(refused) < 4:
+                done, waiting = await asyncio.wait(waiting, return_when="FIRST_COMPLETED")
+                refused |= done
+            go_on.set()
+            return [one.result() for one in refused], await asyncio.gather(*waiting)
+
+    monkeypatch.setattr(OwnPlayers, "analyse", analyse)
+    assert run(ask) == ([503] * 4, [{}] * 8)
+    assert most == 1
 
 
 # the deal of the day

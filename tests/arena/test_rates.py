@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from gongzhu_jax.arena import service as service_module
 from gongzhu_jax.arena.client import Client
 from gongzhu_jax.arena.own_players import OwnPlayers
 from gongzhu_jax.arena.service import make_service
@@ -59,9 +63,11 @@ def test_answers_to_turns_are_never_slowed_down(tmp_path: Path) -> None:
 
 
 def test_one_analysis_at_a_time_for_an_address(tmp_path: Path) -> None:
+    asked = asyncio.Event()  # that many, after which the first is answered
+
     class Slow(OwnPlayers):
         async def analyse(self, position: Any, seed: int = 0) -> dict[str, Any]:
-            await asyncio.sleep(0.2)
+            await asked.wait()
             return {}
 
     service = make_service(Settings(str(tmp_path / "arena.sqlite"), prepare=False))
@@ -82,13 +88,42 @@ def test_one_analysis_at_a_time_for_an_address(tmp_path: Path) -> None:
         analyse = {"type": "analyse", "table": table, "seat": 0, "stage": 0, "id": 7}
         for _ in range(50):
             await session.receive(json.dumps(analyse))
-        await asyncio.sleep(0.5)
         said = []
-        while not connection.outgoing.empty():
-            message = json.loads(connection.outgoing.get_nowait() or "")
+        while len(said) < 50:
+            message = json.loads(await connection.outgoing.get() or "")
             if message.get("id") == 7:
                 said.append(message.get("code", message["type"]))
+            if len(said) == 49:  # all that are refused
+                asked.set()
         await service.close()
         return sorted(said)
 
-    assert run(ask) == ["analysis"] + ["busy"] * 49
+    assert run(ask, 60) == ["analysis"] + ["busy"] * 49
+
+
+def test_a_name_that_nobody_uses_is_free_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while the server runs; one that has played a match is kept."""
+    monkeypatch.setattr(service_module, "_FORGET_SECONDS", 0.05)
+    service = make_service(Settings(str(tmp_path / "arena.sqlite"), prepare=False))
+    accounts, days = service.store.accounts, service.settings.limits.account_days
+
+    async def forget() -> list[str | None]:
+        await service.open()
+        for name in ("unused", "used", "player"):
+            await asyncio.to_thread(accounts.register, name)
+        await asyncio.to_thread(service.store.matches.open, "player", "player", "x", 1, "00")
+        old = time.time() - (days + 1) * 86_400
+        await asyncio.wrap_future(
+            service.store.database.execute(
+                "UPDATE accounts SET seen = ? WHERE name != 'used'", (old,)
+            )
+        )
+        while await asyncio.to_thread(accounts.lookalike, "unused") is not None:
+            await asyncio.sleep(0.01)
+        left = [await asyncio.to_thread(accounts.lookalike, name) for name in ("used", "player")]
+        await service.close()
+        return left
+
+    assert run(forget, 60) == ["used", "player"]

@@ -3,6 +3,7 @@
 import { $, button, complain, link, make, replace, signed, tableOf } from "./dom.js";
 import { playerName, t } from "./i18n.js";
 import * as game from "./game.js";
+import { isAt, place } from "./router.js";
 import { getJson, welcome } from "./server.js";
 import { myGame } from "./storage.js";
 
@@ -10,6 +11,7 @@ const today = () => new Date().toISOString().slice(0, 10);
 const neighbour = (day, step) =>
   new Date(Date.parse(`${day}T12:00Z`) + step * 86_400_000).toISOString().slice(0, 10);
 
+const WAIT = 2000; // ms
 let shown = null; // the answer of the server
 let play = null; // starts the game, under the name in the form
 
@@ -36,7 +38,7 @@ export function drawDailyBox() {
     make("p", { className: "buttons" }, ...buttons(), link(t("dailyTable"), "#daily")));
 }
 
-/** The page of one day. */
+/** The page of one day; until our players have played its deal it is looked at again. */
 export async function openDaily(day, onPlay) {
   play = onPlay;
   try {
@@ -46,6 +48,9 @@ export async function openDaily(day, onPlay) {
     return;
   }
   drawDaily();
+  if (shown.benchmark === null && shown.games > 0) {
+    setTimeout(() => { if (isAt("daily") && place().value === day) openDaily(day, onPlay); }, WAIT);
+  }
 }
 
 export function drawDaily() {

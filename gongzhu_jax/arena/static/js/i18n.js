@@ -29,7 +29,8 @@ export function spokenCard(card) {
 
 const PLAYERS = new Map([["random", "playerRandom"], ["if", "playerIf"], ["greed", "playerGreed"],
   ["scrofa", "playerScrofa"], ["scrofa-strong", "playerStrong"],
-  ["scrofa-simple", "playerSimple"], ["raw", "playerRaw"], ["policy", "playerPolicy"]]);
+  ["scrofa-simple", "playerSimple"], ["raw", "playerRaw"], ["policy", "playerPolicy"],
+  ["openspiel-ismcts", "playerIsmcts"]]);
 
 export const isOwnPlayer = (name) => PLAYERS.has(name);
 
