@@ -78,7 +78,7 @@ def by_card(name: str) -> np.ndarray:
 
 
 def paper_training() -> dict[str, Any]:
-    """The paper's best run: its games, and what is said of it."""
+    """Games and epochs of the paper's best run."""
     return _data()["training"]
 
 

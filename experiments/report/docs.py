@@ -40,11 +40,8 @@ NETWORK, BELIEF, MODEL = (
     kind.shipped for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND)
 )
 CRITIC = weights.POLICY_VALUE.named[weights.CRITIC]
-PLAYERS = {
-    "scrofa": ("ours, at the paper's settings (`scrofa`)", [NETWORK]),
-    "scrofa-strong": ("our strongest (`scrofa-strong`)", [CRITIC, BELIEF, MODEL]),
-}
-"""Players of the first table of the README: their titles, and the weights files that they need."""
+PLAYERS = {"scrofa": [NETWORK], "scrofa-strong": [CRITIC, BELIEF, MODEL]}
+"""Players of the first table of the README: the weights files that they need."""
 
 
 def source(name: str, document: Mapping[str, Any]) -> str:
@@ -121,24 +118,24 @@ def shipped(path: Path) -> str:
     return markdown(lines)
 
 
-def first_table() -> str:
-    """The first table of the README: points over Mr. Greed as in the result of `compare
-    rows=strength`; hours of training from the headers of the weights."""
+def first_table(language: str) -> str:
+    """The first table of a README, with the words of first_table.yaml: points over Mr. Greed as in
+    the result of `compare rows=strength`; hours of training from the headers of the weights."""
+    languages: Any = OmegaConf.load(Path(__file__).with_name("first_table.yaml"))
+    words = languages[language]
     document = read_result(PLACES.results / "strength.json")
     rows: dict[str, Any] = document["result"]["rows"] if document else {}
     paper = next(n for n in paper_numbers("strength", "scrofa") if n.where == "text")
-    lines = [
-        ["", "points over Mr. Greed", "training", "cards a second in that match"],
-        ["the paper", paper.text, paper_training()["said"], "not stated"],
-    ]
-    for name, (title, files) in PLAYERS.items():
+    training = words.training.format(**paper_training())
+    lines = [["", *words.head], [words.paper, paper.text, training, words.rate]]
+    for name, files in PLAYERS.items():
         about = [weights.about_weights(path) for path in files]
         hours = sum(run["hours"] for of_file in about for run in runs_behind(of_file))
-        points = rate = "to be played"
+        points = rate = words.missing
         if row := rows.get(name):
             points = f"{row['mean']:.1f} ± {row['standard_error']:.1f}"
             rate = f"{NUM_CARDS * row['games_per_second']:.0f}"
-        lines.append([title, points, f"{hours:.1f} hours on two CPU cores", rate])
+        lines.append([words.players[name], points, words.hours.format(hours=hours), rate])
     return markdown(lines)
 
 
@@ -191,7 +188,8 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "deal-sets": deal_sets,
     "other-commits": other_commits,
     "claims": claims.table,
-    "first-table": first_table,
+    "first-table": partial(first_table, "en"),
+    "first-table-zh": partial(first_table, "zh"),
 }
 
 

@@ -80,7 +80,9 @@ class Session:
 
     def _play_card(self, game: HostGame, key: jax.Array) -> None:
         if not game.trick:
-            print(f"\ntrick {len(game.plays) // NUM_SEATS + 1}   points {game.scores()}")
+            points = " ".join(map(str, game.scores()))
+            number = len(game.plays) // NUM_SEATS + 1
+            print(f"\ntrick {number}   points so far: {points} (you, then seats 1 to 3)")
         seat = game.mover
         if seat == 0:
             card = self._ask(game, key)
