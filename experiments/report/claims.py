@@ -52,13 +52,13 @@ def claims() -> list[Claim]:
 
 def judge(figure: Figure, holds: str, paper: Sequence[Any]) -> str:
     """The verdict on a claim by its first figure."""
+    far = [
+        standard_errors(figure, Figure(number.value, number.error))
+        for number in paper
+        if number.where != "logs"
+    ]
+    known = [errors for errors in far if errors is not None]
     if holds == "equal":
-        far = [
-            standard_errors(figure, Figure(number.value, number.error))
-            for number in paper
-            if number.where != "logs"
-        ]
-        known = [errors for errors in far if errors is not None]
         return "reproduced" if known and min(known) <= SAME else "differs"
     if figure.value is None or not figure.error:
         return "not decided"
@@ -67,7 +67,7 @@ def judge(figure: Figure, holds: str, paper: Sequence[Any]) -> str:
         return "not contradicted" if abs(errors) <= CHANCE else "not reproduced"
     errors = errors if holds == "above" else -errors
     if abs(errors) <= CHANCE:
-        return "not decided"
+        return "not reproduced: far less" if known and min(known) > CHANCE else "not decided"
     return "reproduced" if errors > 0 else "not reproduced: the opposite"
 
 

@@ -50,7 +50,7 @@ def matches(name: str, result: Result) -> Section:
             lines.append(Line("epsilon by chance alone", Figure(floor, None, 3)))
     tables = [FigureTable(TEXTS[name]["head"] if name in TEXTS else "match", lines)]
     paired = [
-        Line(pair, Figure.of(of), cells={"deals": str(of["deals"])})
+        Line(pair, Figure.of(of), paper_numbers(name, pair), {"deals": str(of["deals"])})
         for pair, of in result["differences"].items()
     ]
     if paired:

@@ -52,6 +52,8 @@ def test_links_lead_to_headings_of_the_page(monkeypatch: pytest.MonkeyPatch) -> 
         (22.0, 3.0, "equal", "reproduced"),  # of 10 +- 4: 2.4 standard errors
         (28.0, 3.0, "equal", "differs"),  # 3.6
         (9.0, None, "above", "not decided"),
+        (1.5, 1.0, "above", "not reproduced: far less"),  # of 10 +- 4: 2.1 standard errors
+        (3.0, 2.0, "above", "not decided"),  # 1.6
     ],
 )
 def test_verdicts(value: float, error: float | None, holds: str, verdict: str) -> None:
