@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jaxlib
 import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from gongzhu_jax.checkpoint import digest
@@ -112,11 +113,44 @@ def program_digest(player: Player) -> str:
     jaxpr, used = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
     leaves = jax.tree.leaves(player.params)
     kept = [leaf for leaf, is_used in zip(leaves, used, strict=False) if is_used]
-    text = re.sub("0x[0-9a-f]+", "", str(jaxpr))  # addresses of functions
     constants = [np.asarray(constant) for constant in closed.consts]
     # A player in plain Python is a call to the host: the program does not say what it does there.
     host = player_identity(player) if isinstance(player.act_batch, PlainAct) else None
-    return json_digest([text, digest([*kept, *constants]), host])
+    return json_digest([_jaxpr_digest(jaxpr, {}), digest([*kept, *constants]), host])
+
+
+def _jaxpr_digest(jaxpr: Jaxpr, known: dict[int, str]) -> str:
+    """A digest of a program and of those in it. Not of its text, which depends on what jax has
+    traced before: it shows a part once where two uses share one object."""
+    if id(jaxpr) in known:
+        return known[id(jaxpr)]
+    numbers: dict[Any, int] = {}
+
+    def operand(atom: Any) -> Any:
+        return str(atom) if isinstance(atom, Literal) else numbers.setdefault(atom, len(numbers))
+
+    def parameter(value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return [parameter(item) for item in value]
+        if isinstance(value, ClosedJaxpr):
+            return [_jaxpr_digest(value.jaxpr, known), digest([*map(np.asarray, value.consts)])]
+        if isinstance(value, Jaxpr):
+            return _jaxpr_digest(value, known)
+        return re.sub("0x[0-9a-f]+", "", str(value))  # addresses of functions
+
+    inputs = [(operand(var), str(var.aval)) for var in (*jaxpr.constvars, *jaxpr.invars)]
+    equations = [
+        (
+            eqn.primitive.name,
+            sorted((name, parameter(value)) for name, value in eqn.params.items()),
+            [operand(atom) for atom in eqn.invars],
+            [(operand(var), str(var.aval)) for var in eqn.outvars],
+        )
+        for eqn in jaxpr.eqns
+    ]
+    outputs = [operand(atom) for atom in jaxpr.outvars]
+    known[id(jaxpr)] = json_digest([inputs, equations, outputs])
+    return known[id(jaxpr)]
 
 
 class Fingerprints:

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -238,3 +239,26 @@ def test_programs_tell_options_that_are_not_used() -> None:
     assert program_digest(player(used=1, unused=2)) == first
     assert program_digest(player(used=2, unused=1)) != first
     assert program_digest(high_player) != program_digest(mixed_player)
+
+
+def test_a_program_is_the_same_whether_its_parts_were_traced_once_or_twice() -> None:
+    """Which of the two happens depends on what jax has in its caches."""
+
+    def player(steps: int, *, shared: bool) -> Player:
+        def part():
+            def twice(cards):
+                return cards + cards if steps == 1 else cards + cards + cards
+
+            return jax.jit(twice)
+
+        first = part()
+        second = first if shared else part()
+
+        def act(params, keys, views):
+            cards = mixed_player.act_batch((), keys, views)
+            return second(first(cards))
+
+        return Player("p", None, act)
+
+    assert program_digest(player(1, shared=True)) == program_digest(player(1, shared=False))
+    assert program_digest(player(1, shared=True)) != program_digest(player(2, shared=True))

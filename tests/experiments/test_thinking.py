@@ -171,7 +171,8 @@ def test_published_comparisons(name: str, places: Path, monkeypatch) -> None:
     drawn = [path.stem for path in (places / "runs").glob("*.png")]
     assert drawn == ([name] if name in ("anytime", "oracle_gap") else [])
     paper = paper_rows(name)
-    assert set(paper) <= set(result["rows"])  # the paper's rows have these names
+    named = {*result["rows"], *result["differences"]}
+    assert set(paper) <= named  # the paper's rows have these names
 
 
 def test_time_of_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
