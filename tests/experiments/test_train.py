@@ -92,10 +92,15 @@ def test_what_a_run_leaves(undisturbed):
     assert load_weights(undisturbed)[0].width == 8
 
 
-def stop_at(moment: int, how: signal.Signals, directory: Path, *changes: str) -> str:
-    """Starts the run, or goes on with it, and stops it after epoch `moment`; what it said."""
+def stop_at(
+    moment: int, how: signal.Signals, directory: Path, *changes: str, saved: bool = False
+) -> str:
+    """Starts the run, or goes on with it, and stops it after epoch `moment`; what it said. With
+    `saved` not before a checkpoint is complete: they are written while the run goes on."""
     process = start(directory, *changes)
     wait_for_epoch(directory, moment, process)
+    while saved and process.poll() is None and not Checkpoints(directory).epochs(LAST):
+        time.sleep(0.01)
     if how == signal.SIGKILL:
         time.sleep(random.Random(moment).uniform(0, 0.3))  # also within a save
     process.send_signal(how)
@@ -106,7 +111,7 @@ def stop_at(moment: int, how: signal.Signals, directory: Path, *changes: str) ->
 
 def test_killed_and_terminated_it_ends_with_the_same_parameters(undisturbed, tmp_path, capsys):
     """SIGTERM saves and exits with zero, though no checkpoint is due."""
-    stop_at(4, signal.SIGKILL, tmp_path)
+    stop_at(4, signal.SIGKILL, tmp_path, saved=True)
     (*_, before) = Checkpoints(tmp_path).epochs(LAST)
     errors = stop_at(before + 3, signal.SIGTERM, tmp_path, "checkpoint_every=1000")
     assert f"going on from epoch {before}" in errors
