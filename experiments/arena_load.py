@@ -52,7 +52,7 @@ def run(settings: ArenaLoadSettings, work: Workplace) -> Result:
         people = None
         if settings.people:
             seconds = settings.think_seconds, settings.people_seconds
-            at_tables = load_people.People(settings.people, settings.player, *seconds)
+            at_tables = load_people.PeopleSettings(settings.people, settings.player, *seconds)
             people = load_people.run(server.address, at_tables)
         return {**measure(server, settings), "people": people, "machine_load": machine_load}
 

@@ -36,7 +36,7 @@ from experiments.report.verify import Verification
 from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
-from gongzhu_jax.evaluation.match_records import MatchStore
+from gongzhu_jax.evaluation.match_records import RecordStore
 from gongzhu_jax.network.weights import load_weights
 
 _ROWS = ("techniques", "strength", "inputs", "weightings", "parts", "anytime", "oracle_gap")
@@ -194,7 +194,7 @@ def report(settings: ReproduceSettings, folder: Path, line: str, weights: str) -
         "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}",
         "software": f"Python {machine['python']}, jax {machine['jax']}, {machine['devices']}",
     }
-    published, played = (MatchStore(of / RECORDS) for of in (PLACES.results, PLACES.runs))
+    published, played = (RecordStore(of / RECORDS) for of in (PLACES.results, PLACES.runs))
     verification = Verification(published, played)
     return write_report(PLACES.runs / settings.report, folder, documents, facts, verification)
 

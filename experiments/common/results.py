@@ -15,7 +15,7 @@ from experiments.common.provenance import ROOT, is_clean, provenance
 from experiments.common.settings import check_folder
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import Fingerprints
-from gongzhu_jax.evaluation.match_records import MatchStore
+from gongzhu_jax.evaluation.match_records import RecordStore
 from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.files import write_whole
 
@@ -63,9 +63,9 @@ class Workplace:
         """Plays matches that are not on record."""
         mine, published = self.runs / RECORDS, PLACES.results / RECORDS
         if self.publish:
-            store = MatchStore(published, mine, only_clean=not self.allow_changes)
+            store = RecordStore(published, mine, only_clean=not self.allow_changes)
         else:
-            store = MatchStore(mine, *([published] if self.reuse_published else []))
+            store = RecordStore(mine, *([published] if self.reuse_published else []))
         fingerprints = Fingerprints(self.runs / "fingerprints.json")
         return Recorder(store, fingerprints, self.provenance, note, interrupts.received)
 

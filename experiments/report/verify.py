@@ -13,7 +13,7 @@ from experiments.report.figures import (
     standard_errors,
 )
 from gongzhu_jax.errors import RecordError
-from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore
+from gongzhu_jax.evaluation.match_records import MatchRecord, RecordStore
 from gongzhu_jax.evaluation.stats import estimate
 
 DIFFERS = "DIFFERS"
@@ -24,8 +24,8 @@ DIFFERS = "DIFFERS"
 class Verification:
     """Compares sections of this machine with the published ones, figure by figure."""
 
-    published: MatchStore
-    here: MatchStore
+    published: RecordStore
+    here: RecordStore
     verdicts: list[tuple[str, str]] = field(default_factory=list)  # figure, verdict in words
 
     def compare(self, published: Section, here: Section) -> list[Lines]:

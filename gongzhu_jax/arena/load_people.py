@@ -24,7 +24,7 @@ _AT_ONCE = 20  # connections opened at the same time
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleSettings:
     """Who sits down, and how they play."""
 
     tables: int = 200
@@ -36,7 +36,7 @@ class People:
 class Person:
     """One person at a table of their own."""
 
-    def __init__(self, address: str, number: int, people: People) -> None:
+    def __init__(self, address: str, number: int, people: PeopleSettings) -> None:
         self._client = Client(address, f"person {number}", turns_only=False)
         self._people = people
         self._random = random.Random(number)
@@ -77,13 +77,13 @@ class Person:
         return self._random.choice(view["legal"])
 
 
-def run(address: str, people: People) -> dict[str, Any]:
+def run(address: str, people: PeopleSettings) -> dict[str, Any]:
     """What people at the server at `address`, HOST:PORT, wait for."""
     _wait_for_player(address, people.player)
     return asyncio.run(_play(address, people))
 
 
-async def _play(address: str, people: People) -> dict[str, Any]:
+async def _play(address: str, people: PeopleSettings) -> dict[str, Any]:
     gate = asyncio.Semaphore(_AT_ONCE)
     made = [Person(f"ws://{address}/ws", number, people) for number in range(people.tables)]
     tasks = [asyncio.create_task(person.play(gate)) for person in made]
@@ -125,12 +125,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--address", default="127.0.0.1:8765")
     for name in ("tables", "player", "think_seconds", "seconds"):
-        default = getattr(People, name)
+        default = getattr(PeopleSettings, name)
         parser.add_argument(
             f"--{name.replace('_', '-')}", type=type(default), default=default, dest=name
         )
     options = vars(parser.parse_args(argv))
-    answers = run(options.pop("address"), People(**options))
+    answers = run(options.pop("address"), PeopleSettings(**options))
     print(
         f"{answers['tables']} tables of {answers['player']}, people think "
         f"{answers['think_seconds']:g} s: {answers['answers_per_second']} answers a second, "

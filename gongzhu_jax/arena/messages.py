@@ -99,7 +99,7 @@ class Ping(Message):
     type: Literal["ping"]
 
 
-class Lobby(Message):
+class FollowLobby(Message):
     type: Literal["lobby"]
     on: bool  # whether changes of the list of tables are wanted
 
@@ -129,7 +129,7 @@ AnyMessage = (
     | Analyse
     | Available
     | Ping
-    | Lobby
+    | FollowLobby
     | Watch
     | Unwatch
     | Daily

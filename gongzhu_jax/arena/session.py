@@ -111,7 +111,7 @@ class Session:
                 lobby.apply(at, effects)
             case messages.Available():
                 self._offer(message)
-            case messages.Lobby():
+            case messages.FollowLobby():
                 self._people.table_list.subscribe(self._connection, on=message.on)
             case messages.Watch():
                 at = lobby.find(message.table)

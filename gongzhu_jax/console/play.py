@@ -34,15 +34,15 @@ def main(arguments: Sequence[str]) -> int:
     check_seed(seed)
     color = sys.stdout.isatty() if chosen.color == "auto" else chosen.color == "yes"
     beside, opposite = players.make(chosen.opponents), players.make(chosen.partner)
-    session = Session([beside, opposite, beside], lambda: players.make(chosen.adviser), color)
+    table = ConsoleTable([beside, opposite, beside], lambda: players.make(chosen.adviser), color)
     played = 0
     while chosen.games is None or played < chosen.games:
         print(f"game {played + 1}, seed {seed}. You are seat 0, seat 2 is your partner.")
-        if not session.play(seed):
+        if not table.play(seed):
             break
         played += 1
         seed = (seed + 1) % 2**32
-    print(f"points of all games, seats 0 to 3: {' '.join(map(str, session.totals))}")
+    print(f"points of all games, seats 0 to 3: {' '.join(map(str, table.totals))}")
     return 0
 
 
@@ -50,7 +50,7 @@ class Left(Exception):  # noqa: N818
     """The person at the terminal has had enough."""
 
 
-class Session:
+class ConsoleTable:
     """A person at seat 0 and three players, for some games."""
 
     def __init__(

@@ -118,7 +118,7 @@ def read_record(path: Path) -> MatchRecord:
     return record
 
 
-class MatchStore:
+class RecordStore:
     """Folders of records: new ones are written to the first, and read from all.
 
     Args:

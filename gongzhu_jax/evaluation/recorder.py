@@ -10,7 +10,7 @@ import numpy as np
 
 from gongzhu_jax.evaluation.deal_sets import ChosenDeals
 from gongzhu_jax.evaluation.fingerprint import Fingerprints, json_digest, player_identity
-from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore, Provenance, Segment
+from gongzhu_jax.evaluation.match_records import MatchRecord, Provenance, RecordStore, Segment
 from gongzhu_jax.evaluation.matches import MatchResult, match_seating
 from gongzhu_jax.evaluation.seatings import ProgressFn, SeatingOptions, fitting_batch
 from gongzhu_jax.game.env import RULES_VERSION
@@ -21,7 +21,7 @@ from gongzhu_jax.players.protocol import Player
 class Recorder:
     """Plays matches that are not in the store yet, and keeps them there."""
 
-    store: MatchStore
+    store: RecordStore
     fingerprints: Fingerprints
     provenance: Provenance
     say: Callable[[str], None] = lambda text: None

@@ -20,7 +20,7 @@ from gongzhu_jax.evaluation.fingerprint import (
     player_identity,
     program_digest,
 )
-from gongzhu_jax.evaluation.match_records import MatchRecord, MatchStore, read_record
+from gongzhu_jax.evaluation.match_records import MatchRecord, RecordStore, read_record
 from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.players import Player
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
@@ -30,23 +30,23 @@ TWO = ONE | {"commit": "b" * 40}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> MatchStore:
-    return MatchStore(tmp_path / "records")
+def store(tmp_path: Path) -> RecordStore:
+    return RecordStore(tmp_path / "records")
 
 
-def recorder(store: MatchStore, provenance=ONE, said: list | None = None) -> Recorder:
+def recorder(store: RecordStore, provenance=ONE, said: list | None = None) -> Recorder:
     said = [] if said is None else said
     return Recorder(store, Fingerprints(), provenance, said.append)
 
 
 def play(
-    store: MatchStore, count: int, player: Player = mixed_player, said=None, by=ONE, **options
+    store: RecordStore, count: int, player: Player = mixed_player, said=None, by=ONE, **options
 ) -> MatchRecord:
     chosen = choose_deals("development-1", count)
     return recorder(store, by, said).play("row", player, random_player, chosen, **options)
 
 
-def test_a_record_has_what_was_played(store: MatchStore) -> None:
+def test_a_record_has_what_was_played(store: RecordStore) -> None:
     record = play(store, 6, batch=4)
     expected = play_match(mixed_player, random_player, choose_deals("development-1", 6).deals)
     np.testing.assert_array_equal(record.margins, expected.margins)
@@ -70,7 +70,7 @@ def no_play(monkeypatch: pytest.MonkeyPatch):
     return forbid
 
 
-def test_what_is_on_record_is_not_played_again(store: MatchStore, no_play) -> None:
+def test_what_is_on_record_is_not_played_again(store: RecordStore, no_play) -> None:
     first = play(store, 6)
     no_play()
     said: list[str] = []
@@ -84,7 +84,7 @@ def test_what_is_on_record_is_not_played_again(store: MatchStore, no_play) -> No
     assert fewer.summary()["deals"] == 4
 
 
-def test_more_deals_go_on_where_fewer_ended(store: MatchStore, monkeypatch) -> None:
+def test_more_deals_go_on_where_fewer_ended(store: RecordStore, monkeypatch) -> None:
     play(store, 4)
     numbers = []
     seat = recorder_module.match_seating
@@ -118,7 +118,7 @@ def sabotaged(params, keys, views):
     return jnp.where(views.stage == 20, high_player.act_batch(params, keys, views), cards)
 
 
-def test_code_that_changes_play_finds_no_record(store: MatchStore) -> None:
+def test_code_that_changes_play_finds_no_record(store: RecordStore) -> None:
     first = play(store, 4)
     said: list[str] = []
     changed = replace(mixed_player, act_batch=sabotaged)
@@ -137,7 +137,7 @@ class Config:
     chunk: int = 8
 
 
-def test_what_names_a_match(store: MatchStore) -> None:
+def test_what_names_a_match(store: RecordStore) -> None:
     def name(player=mixed_player, **options) -> str:
         return play(store, 2, player=player, **options).match
 
@@ -180,7 +180,7 @@ def test_a_setting_that_was_added_renames_nothing_until_it_is_used() -> None:
     assert player_identity(other)["config"]["scenarios"]["key_card_order"] == "statistics"
 
 
-def test_a_kill_loses_at_most_a_batch(store: MatchStore) -> None:
+def test_a_kill_loses_at_most_a_batch(store: RecordStore) -> None:
     stopping = replace(recorder(store), should_stop=lambda: any(store.folder.glob("*-4.json")))
     chosen = choose_deals("development-1", 8)
     with pytest.raises(KeyboardInterrupt):
@@ -191,7 +191,7 @@ def test_a_kill_loses_at_most_a_batch(store: MatchStore) -> None:
     np.testing.assert_array_equal(whole.margins, expected.margins)
 
 
-def test_damaged_records(store: MatchStore) -> None:
+def test_damaged_records(store: RecordStore) -> None:
     record = play(store, 3)
     (path,) = store.folder.iterdir()
     content = json.loads(path.read_text())
@@ -203,16 +203,16 @@ def test_damaged_records(store: MatchStore) -> None:
     with pytest.raises(RecordError, match="is not a match record"):
         store.find(record.match)
     with pytest.raises(RecordError, match="no record of 9 deals"):
-        MatchStore(store.folder / "empty").get(record.match, 9)
+        RecordStore(store.folder / "empty").get(record.match, 9)
 
 
 def test_published_records_were_played_by_a_commit(tmp_path: Path) -> None:
     mine, published = tmp_path / "mine", tmp_path / "published"
-    play(MatchStore(mine), 3, by=ONE | {"clean": False})
-    strict = MatchStore(published, mine, only_clean=True)
+    play(RecordStore(mine), 3, by=ONE | {"clean": False})
+    strict = RecordStore(published, mine, only_clean=True)
     record = play(strict, 3, by=TWO)
     assert record.summary()["commits"] == ["b" * 40]
-    play(MatchStore(mine), 2, player=high_player)
+    play(RecordStore(mine), 2, player=high_player)
     copied = play(strict, 2, player=high_player, by=TWO)
     assert copied.summary()["commits"] == ["a" * 40]
     assert (published / f"{copied.match}-2.json").is_file()

@@ -17,7 +17,7 @@ from experiments.common.results import PLACES, RECORDS
 from gongzhu_jax.evaluation.fingerprint import Fingerprints
 from gongzhu_jax.evaluation.match_records import (
     MatchRecord,
-    MatchStore,
+    RecordStore,
     read_record,
 )
 
@@ -87,7 +87,7 @@ def test_a_node_dies(places: Path, monkeypatch: pytest.MonkeyPatch, cluster: Any
         node = ray.get_runtime_context().get_node_id()
         (places / node).mkdir(exist_ok=True)
         fingerprints = Fingerprints(places / node / "fingerprints.json")
-        store = MatchStore(places / node / RECORDS)
+        store = RecordStore(places / node / RECORDS)
         own = replace(recorder, store=store, fingerprints=fingerprints)
         record = play(*what, own)
         if node == doomed:

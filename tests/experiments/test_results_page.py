@@ -19,7 +19,7 @@ from experiments.report import docs
 from experiments.report.sections import section_of
 from gongzhu_jax.evaluation.deal_sets import choose_deals
 from gongzhu_jax.evaluation.fingerprint import source_digest
-from gongzhu_jax.evaluation.match_records import MatchStore, read_record
+from gongzhu_jax.evaluation.match_records import RecordStore, read_record
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
 
 COMMITTED = ROOT / "results"
@@ -38,7 +38,7 @@ def views(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text())["result"] for path in paths}
 
 
-def check_row(row: dict[str, Any], store: MatchStore) -> np.ndarray:
+def check_row(row: dict[str, Any], store: RecordStore) -> np.ndarray:
     """A row of a view against plain arithmetic on the margins of its record; the margins."""
     record = store.get(row["match"], row["deals"])
     margins = np.array(record.margins)
@@ -56,7 +56,7 @@ def check_row(row: dict[str, Any], store: MatchStore) -> np.ndarray:
 
 def check_views(folder: Path) -> int:
     """All rows, differences and cells of the views in a folder; how many rows there are."""
-    store, count = MatchStore(folder / RECORDS), 0
+    store, count = RecordStore(folder / RECORDS), 0
     for result in views(folder).values():
         if "rows" in result and isinstance(result["rows"], dict):
             margins = {name: check_row(row, store) for name, row in result["rows"].items()}
@@ -147,7 +147,7 @@ def test_published_figures_stand_on_the_page() -> None:
         if name not in docs.SECTIONS or "rows" not in result:
             continue
         for row in result["rows"].values():
-            margins = MatchStore(COMMITTED / RECORDS).get(row["match"], row["deals"]).margins
+            margins = RecordStore(COMMITTED / RECORDS).get(row["match"], row["deals"]).margins
             error = np.std(margins, ddof=1) / np.sqrt(len(margins))
             assert f"{np.mean(margins):.1f} ± {error:.1f}" in page
             assert row["commits"][0][:10] in page
