@@ -38,17 +38,24 @@ HELD_OUT_POSITIONS = 12
 class TrainDistilledSettings(MixtureSettings):
     network: DistilledConfig = field(default_factory=DistilledConfig)
     belief: str | None  # weights of the belief that the network starts from; null: the shipped ones
+    critic: str  # weights of the policy-value network that it starts from
     evaluate_deals: int = field(metadata=at_least(1))
     held_out_games: int = field(metadata=at_least(1))
 
 
-def on_top_of_belief(network: DistilledConfig, belief: str | None, seed: int) -> Params:
-    """Parameters of a distilled policy whose belief is trained already."""
-    config, params = load_weights(belief, card_belief.KIND)
-    if config != network.belief:
-        raise ConfigError(f"the belief is {config}, that of this network {network.belief}")
-    fresh = init_distilled(jax.random.key(seed), network)
-    return {"params": {**fresh["params"], "belief": params["params"]}}
+def first_guess(settings: TrainDistilledSettings) -> Params:
+    """Parameters of a distilled policy whose belief and policy-value network are trained."""
+    network = settings.network
+    parts = {
+        "belief": (network.belief, load_weights(settings.belief, card_belief.KIND)),
+        "policy_value": (network.policy_value, load_weights(settings.critic)),
+    }
+    fresh = init_distilled(jax.random.key(settings.training["seed"]), network)["params"]
+    for name, (wanted, (config, params)) in parts.items():
+        if config != wanted:
+            raise ConfigError(f"the {name} is {config}, that of this network {wanted}")
+        fresh[name] = params["params"]
+    return {"params": fresh}
 
 
 def make_evaluate(settings: TrainDistilledSettings) -> EvaluateFn:
@@ -77,12 +84,11 @@ def make_evaluate(settings: TrainDistilledSettings) -> EvaluateFn:
 
 
 def train(settings: TrainDistilledSettings, line: str) -> None:
-    start = on_top_of_belief(settings.network, settings.belief, settings.training["seed"])
     run_training(
         settings,
         KIND,
         line,
-        start_params=start,
+        start_params=first_guess(settings),
         evaluate=make_evaluate(settings),
         score="wpg",
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NO_CARD, NUM_CARDS, NUM_SEATS, POINT_CARDS, SEATS
+from gongzhu_jax.game.public_view import PublicView, with_deal
 
 DIFFUSE = 3
 """A trick card k lights the cells k, k+1, k+2 of its block (the paper's diffuse technique)."""
@@ -51,6 +52,22 @@ def encode_averaged(state: env.GameState) -> jax.Array:
     unknown = jnp.where((state.holder >= 0) & ~mine, np.float32(UNKNOWN_SHARE), 0.0)
     others = jnp.broadcast_to(unknown, (NUM_SEATS - 1, NUM_CARDS))
     return _assemble(jnp.concatenate([mine[None].astype(jnp.float32), others]), state)
+
+
+def encode_view_averaged(view: PublicView) -> jax.Array:
+    """The same input for a view of the player to move: who holds an unseen card does not matter to
+    it, only that somebody does."""
+    anybody = jnp.broadcast_to((view.seat + 1) % NUM_SEATS, view.hand.shape)
+    return encode_averaged(with_deal(view, anybody))
+
+
+def with_shares(averaged: jax.Array, shares: jax.Array) -> jax.Array:
+    """Averaged inputs [..., 434] with the probability that each opponent holds each card,
+    [..., 52, 3], in place of 1/3."""
+    hands = feature_slices()["hands"]
+    others = jnp.swapaxes(shares, -1, -2).reshape(*shares.shape[:-2], -1)
+    parts = averaged[..., :NUM_CARDS], others, averaged[..., hands.stop :]
+    return jnp.concatenate(parts, axis=-1)
 
 
 def undiffused(features: jax.Array) -> jax.Array:

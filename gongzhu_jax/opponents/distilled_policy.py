@@ -3,7 +3,11 @@
 Every decision of a player that searches comes with the averaged Q of all legal cards. This network
 learns them from what the seat may know, together with the card that was played and who held what
 (policy distillation). It is a player of its own, and the card it expects is an opponent model of
-strong players. It stands on the network of the belief, which it may start from.
+strong players.
+
+Two trained networks are its first guess: the belief says how likely each opponent holds each card,
+and a policy-value network, given these shares in place of the hidden hands, how good each card is.
+Further layers correct this guess, which they leave alone before they have learnt.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +23,16 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView, assert_views
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
-from gongzhu_jax.network.policy_value import VALUE_SCALE, SkipBlock, init_module
+from gongzhu_jax.network.features import encode_view_averaged, with_shares
+from gongzhu_jax.network.policy_value import (
+    POLICY_SHARPNESS,
+    VALUE_SCALE,
+    NetworkConfig,
+    Params,
+    SkipBlock,
+    init_module,
+    make,
+)
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
 from gongzhu_jax.opponents.card_belief import (
     BeliefConfig,
@@ -37,12 +50,16 @@ class DistilledConfig:
     """The size of the network."""
 
     belief: BeliefConfig = field(default_factory=lambda: BeliefConfig(reader=256))
-    width: int = 384  # width of the skip blocks on top of the belief
+    policy_value: NetworkConfig = field(default_factory=NetworkConfig)
+    width: int = 384  # width of the skip blocks that correct the first guess
     blocks: int = 2  # skip blocks of two layers each
 
     def __post_init__(self) -> None:
-        if isinstance(self.belief, dict):  # as it stands in the header of a weights file
-            object.__setattr__(self, "belief", BeliefConfig(**self.belief))
+        parts = {"belief": BeliefConfig, "policy_value": NetworkConfig}
+        for name, config_type in parts.items():
+            part = getattr(self, name)
+            if isinstance(part, dict):  # as it stands in the header of a weights file
+                object.__setattr__(self, name, config_type(**part))
         if min(self.width, self.blocks) < 1:
             raise ConfigError("width and blocks of a distilled policy must be at least 1")
 
@@ -55,8 +72,9 @@ class DistilledOutput(struct.PyTreeNode):
     log_odds: jax.Array  # [..., 52, 3] of who holds what, as the belief gives them
 
 
-class DistilledNet(nn.Module):
-    """Maps inputs, and which opponents may hold each card, bool[..., 52, 3], to the outputs."""
+class CorrectionNet(nn.Module):
+    """Maps inputs, and which opponents may hold each card, bool[..., 52, 3], to the log odds and to
+    the corrections of q and logits."""
 
     config: DistilledConfig
 
@@ -64,40 +82,60 @@ class DistilledNet(nn.Module):
     def __call__(self, known: BeliefInput, may_hold: jax.Array) -> DistilledOutput:
         belief = CardBeliefNet(self.config.belief, name="belief")
         log_odds, features = belief.odds_and_features(known)
-        shares = jnp.where(may_hold, jax.nn.softmax(jnp.where(may_hold, log_odds, -1e9)), 0.0)
+        shares = _shares(log_odds, may_hold)
         shares = shares.reshape(*shares.shape[:-2], NUM_CARDS * NUM_OPPONENTS)
         x = jnp.concatenate([known.position, features, shares], axis=-1)
         x = nn.relu(nn.Dense(self.config.width, name="stem")(x))
         for number in range(self.config.blocks):
             x = SkipBlock(self.config.width, jnp.dtype(jnp.float32), name=f"block_{number}")(x)
-        out = nn.Dense(2 * NUM_CARDS, name="q_and_logits")(x)
+        zeros = nn.initializers.zeros
+        out = nn.Dense(2 * NUM_CARDS, kernel_init=zeros, name="q_and_logits")(x)
         return DistilledOutput(VALUE_SCALE * out[..., :NUM_CARDS], out[..., NUM_CARDS:], log_odds)
 
 
-def init_distilled(key: jax.Array, config: DistilledConfig) -> Any:
+def _shares(log_odds: jax.Array, may_hold: jax.Array) -> jax.Array:
+    """How likely each opponent holds each card, [..., 52, 3]."""
+    return jnp.where(may_hold, jax.nn.softmax(jnp.where(may_hold, log_odds, -1e9)), 0.0)
+
+
+def init_distilled(key: jax.Array, config: DistilledConfig) -> Params:
     """Parameters of an untrained distilled policy."""
     may_hold = jnp.ones((NUM_CARDS, NUM_OPPONENTS), bool)
-    return init_module(DistilledNet(config), key, empty_input(), may_hold)
+    corrections = init_module(CorrectionNet(config), key, empty_input(), may_hold)
+    guess = make(config.policy_value).init(key)
+    return {"params": {**corrections["params"], "policy_value": guess["params"]}}
 
 
-def _may_hold(view: PublicView) -> jax.Array:
-    return possible(constraints(view))
+def _apply(
+    params: Params, known: BeliefInput, views: PublicView, config: DistilledConfig
+) -> DistilledOutput:
+    """The outputs for inputs and views with leading axes [...]."""
+    shape = views.stage.shape
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[len(shape) :]), views)
+    may_hold = jax.vmap(lambda view: possible(constraints(view)))(flat)
+    may_hold = may_hold.reshape(*shape, NUM_CARDS, NUM_OPPONENTS)
+    averaged = jax.vmap(encode_view_averaged)(flat).reshape(*shape, -1)
+    correction: Any = CorrectionNet(config).apply(params, known, may_hold)
+    believed = with_shares(averaged, _shares(correction.log_odds, may_hold))
+    network = make(config.policy_value)
+    guess, _ = network.apply({"params": params["params"]["policy_value"]}, believed)
+    return correction.replace(
+        q=correction.q + guess / POLICY_SHARPNESS, logits=correction.logits + guess
+    )
 
 
-def apply_views(params: Any, views: PublicView, config: DistilledConfig) -> DistilledOutput:
+def apply_views(params: Params, views: PublicView, config: DistilledConfig) -> DistilledOutput:
     """The outputs for views [B]."""
     assert_views(views)
-    known = jax.vmap(encode_view)(views)
-    return DistilledNet(config).apply(params, known, jax.vmap(_may_hold)(views))  # ty: ignore[invalid-return-type]
+    return _apply(params, jax.vmap(encode_view)(views), views, config)
 
 
 def apply_games(
-    params: Any, games: PublicView, views: PublicView, config: DistilledConfig
+    params: Params, games: PublicView, views: PublicView, config: DistilledConfig
 ) -> DistilledOutput:
     """The outputs for views [G, K] of games whose whole histories are `games`, [G]. They are those
     of `apply_views`, but plays are read once per game."""
-    may_hold = jax.vmap(jax.vmap(_may_hold))(views)
-    return DistilledNet(config).apply(params, encode_games(games, views), may_hold)  # ty: ignore[invalid-return-type]
+    return _apply(params, encode_games(games, views), views, config)
 
 
 KIND = register(

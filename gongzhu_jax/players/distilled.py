@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -9,7 +10,8 @@ import jax.numpy as jnp
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.public_view import PublicView, legal_mask
-from gongzhu_jax.opponents.distilled_policy import DistilledConfig, apply_views
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.opponents.distilled_policy import KIND, DistilledConfig, apply_views
 from gongzhu_jax.players.protocol import BatchFn, Player
 from gongzhu_jax.search.mcts import best_card
 
@@ -23,6 +25,11 @@ class DistilledPlayerConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < float("inf"):
             raise ConfigError(f"temperature must be 0 or more, not {self.temperature}")
+
+
+def make(config: DistilledPlayerConfig, checkpoint: str | Path | None = None) -> Player:
+    """The player with the network of that file or run (None: shipped)."""
+    return from_network(*load_weights(checkpoint, KIND), config)
 
 
 def from_network(

@@ -12,7 +12,15 @@ from typing import Any
 
 from gongzhu_jax import runtime
 from gongzhu_jax.errors import PlayerError
-from gongzhu_jax.players import greed, options, outside, random, rule_based, scrofazero
+from gongzhu_jax.players import (
+    distilled,
+    greed,
+    options,
+    outside,
+    random,
+    rule_based,
+    scrofazero,
+)
 from gongzhu_jax.players.protocol import Player
 
 
@@ -33,6 +41,7 @@ PLAYERS: dict[str, Entry] = {
         name: Entry(config, functools.partial(scrofazero.make, name), scrofazero.files(name))
         for name, config in scrofazero.PRESETS.items()
     },
+    "distilled": Entry(distilled.DistilledPlayerConfig(), distilled.make, ("checkpoint",)),
 }
 
 _ADAPTED = {"openspiel-ismcts": "gongzhu_jax.adapters.openspiel_player"}

@@ -31,7 +31,7 @@ from gongzhu_jax.inference.config import (
 )
 from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.sampling import sample
-from gongzhu_jax.network.features import encode, encode_averaged
+from gongzhu_jax.network.features import encode, encode_view_averaged
 from gongzhu_jax.network.policy_value import NetworkConfig, Params
 from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import CRITIC, load_weights
@@ -173,9 +173,7 @@ def _act_by_policy(network_config: NetworkConfig, config: PolicyConfig) -> Batch
         if config.inputs == "onehot":
             deals = sample(key, view, config.draws)
             return jax.vmap(lambda deal: encode(with_deal(view, deal)))(deals)
-        # Who holds an unseen card does not matter to the averaged input, only that it is held.
-        anybody = jnp.broadcast_to((view.seat + 1) % 4, view.hand.shape)
-        return encode_averaged(with_deal(view, anybody))[None]
+        return encode_view_averaged(view)[None]
 
     def act_batch(params, keys, views):
         split = jax.vmap(jax.random.split)(keys)

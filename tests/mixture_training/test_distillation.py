@@ -10,6 +10,7 @@ import pytest
 
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import PublicView, view
+from gongzhu_jax.inference.constraints import constraints
 from gongzhu_jax.mixture_training import (
     MixtureGames,
     MixtureTrainingConfig,
@@ -19,7 +20,9 @@ from gongzhu_jax.mixture_training import (
     random_stages,
 )
 from gongzhu_jax.mixture_training.distillation import distillation_figures
-from gongzhu_jax.opponents.card_belief import BeliefConfig
+from gongzhu_jax.network.features import encode, feature_slices
+from gongzhu_jax.network.policy_value import NetworkConfig, make
+from gongzhu_jax.opponents.card_belief import BeliefConfig, log_odds
 from gongzhu_jax.opponents.distilled_policy import (
     DistilledConfig,
     apply_games,
@@ -31,7 +34,12 @@ from tests import positions
 from tests.evaluation.simple_players import high_player
 from tests.optimised import call_optimised
 
-NETWORK = DistilledConfig(BeliefConfig(reader=16, width=32, blocks=1), width=64, blocks=1)
+NETWORK = DistilledConfig(
+    BeliefConfig(reader=16, width=32, blocks=1),
+    NetworkConfig(stem=32, width=16, blocks=1),
+    width=64,
+    blocks=1,
+)
 CONFIG = MixtureTrainingConfig(
     epochs=1,
     network=NETWORK,
@@ -132,3 +140,30 @@ def test_reading_a_game_once_gives_the_same(games: MixtureGames, params: Any) ->
             together,
             single,
         )
+
+
+def test_untrained_it_is_the_policy_on_the_believed_hands(games: MixtureGames, params: Any) -> None:
+    """The inputs of the policy-value network are filled in by hand, card by card, from the odds of
+    the belief, which the others may hold that are not known to be void."""
+
+    def shaken(leaf: jax.Array) -> jax.Array:
+        return leaf + 0.1 * jax.random.normal(jax.random.key(2), leaf.shape)
+
+    belief, guess = ({"params": params["params"][name]} for name in ("belief", "policy_value"))
+    belief = jax.tree.map(shaken, belief)  # untrained, all odds are even
+    params = {"params": {**params["params"], "belief": belief["params"]}}
+    states = jax.device_get(jax.vmap(env.rewind, (0, None))(games.states, jnp.int8(30)))
+    views = jax.jit(jax.vmap(lambda state: view(state, env.player_to_move(state))))(states)
+    out = jax.device_get(_apply_views(params, views))
+    odds = np.exp(jax.jit(lambda *given: log_odds(*given, NETWORK.belief))(belief, views))
+    known = jax.device_get(jax.vmap(constraints)(views))
+    inputs = np.array(jax.vmap(encode)(states))
+    hands = inputs[:, feature_slices()["hands"]].reshape(-1, 4, 52)
+    for game, card in zip(*np.nonzero(known.unseen), strict=True):
+        share = odds[game, card] * known.allowed[game, :, card // 13]
+        hands[game, 1:, card] = share / share.sum()
+    inputs[:, feature_slices()["hands"]] = hands.reshape(-1, 4 * 52)
+    assert np.ptp(hands[:, 1:][known.unseen[:, None].repeat(3, 1)]) > 0.2
+    logits, _ = jax.jit(make(NETWORK.policy_value).apply)(guess, inputs)
+    np.testing.assert_allclose(out.logits, logits, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(out.q, 5 * logits, rtol=1e-3, atol=5e-3)
