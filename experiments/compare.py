@@ -11,7 +11,7 @@ the commits that played it, `differences` of two rows on the deals that both pla
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,12 @@ def as_rows(records: Mapping[str, MatchRecord]) -> Result:
     return {"rows": rows, "differences": {}}
 
 
+def differences(
+    records: Mapping[str, MatchRecord], pairs: Iterable[Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    return {f"({a}) - ({b})": difference(records, a, b) for a, b in pairs}
+
+
 def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dict[str, Any]:
     """`name` minus `other` on the deals that both played."""
     count = min(len(records[name].margins), len(records[other].margins))
@@ -138,8 +144,8 @@ def run(settings: CompareSettings, work: Workplace) -> Result:
     players = {label: make_player(label, settings) for label in dict.fromkeys(settings.labels)}
     matches = {name: (players[one], players[two]) for name, (one, two) in settings.matches.items()}
     records = play_all(matches, settings, work, settings.deals_of, settings.launcher)
-    differences = {f"({a}) - ({b})": difference(records, a, b) for a, b in settings.differences}
-    result = {"name": settings.name, **as_rows(records), "differences": differences}
+    paired = differences(records, settings.differences)
+    result = {"name": settings.name, **as_rows(records), "differences": paired}
     if settings.move_time:
         first = {name: players[one] for name, (one, _) in settings.matches.items()}
         result["milliseconds"] = {name: move_milliseconds(made) for name, made in first.items()}

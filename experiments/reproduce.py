@@ -45,7 +45,8 @@ _OF_PAPER = (
     *("training_curve", "card_values", "card_statistics", "denominators", "irrelevant_cards"),
     *("worked_examples", "classical", "input_figures"),
 )
-_GRIDS, _CURVES = ("beta", "simulations", "scenarios"), ("ablations", "recipes", "topologies")
+_GRIDS = ("beta", "simulations", "scenarios")
+_CURVES = ("ablations", "recipes", "topologies", "resnet18")
 STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{name: ("compare", (f"rows={name}",)) for name in _ROWS},
     **{name: (name, ()) for name in _ALONE},

@@ -1,5 +1,7 @@
-"""Progress bars with the time left, and notes, on stderr, so that stdout has the results only."""
+"""Progress with the time left, and notes, on stderr, so that stdout has the results only: bars on a
+terminal, and a line now and then in a file, such as the log of a job."""
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +20,9 @@ from rich.text import Text
 
 from gongzhu_jax.evaluation.seatings import ProgressFn
 
+LINE_SECONDS = 60.0
+"""How often a line is written where there is no terminal to draw bars on."""
+
 _displays: list[Progress] = []
 """The display of a command that runs others, whose bars then go into it."""
 
@@ -28,6 +33,24 @@ class _LeftColumn(TimeRemainingColumn):
     def render(self, task: Task) -> Text:
         known = task.fields.get("left")
         return Text(in_words(known())) if known else super().render(task)
+
+
+class _Lines:
+    """How far work has come, as a line now and then."""
+
+    def __init__(self, description: str, left: Callable[[], float] | None) -> None:
+        self._description, self._left = description, left
+        self._said = time.monotonic()
+        self._first: tuple[int, float] | None = None  # how much was done when; a run may be resumed
+
+    def advance(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        before, begun = self._first = self._first or (done, now)
+        if now - self._said < LINE_SECONDS or done == before:
+            return
+        self._said = now
+        left = self._left() if self._left else (now - begun) * (total - done) / (done - before)
+        note(f"{self._description}: {done} of {total}, {in_words(left)} left")
 
 
 def in_words(seconds: float) -> str:
@@ -43,8 +66,9 @@ def note(text: str) -> None:
 
 @contextmanager
 def progress(description: str, left: Callable[[], float] | None = None) -> Generator[ProgressFn]:
-    """Gives a function (done, in all) that moves a bar; `left` says the seconds left if it knows
-    better than the speed so far. Bars of work within this work stand below it."""
+    """Gives a function (done, in all) that moves a bar, or writes lines where there is no terminal;
+    `left` says the seconds left if it knows better than the speed so far. Bars of work within this
+    work stand below it."""
     outermost = not _displays
     if outermost:
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -55,8 +79,15 @@ def progress(description: str, left: Callable[[], float] | None = None) -> Gener
     bar = _displays[-1]
     indent = "" if outermost else "  "
     task = bar.add_task(f"{indent}{description}", total=None, left=left)
+    lines = _Lines(description, left)
+
+    def advance(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if not bar.console.is_terminal:
+            lines.advance(done, total)
+
     try:
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield advance
     finally:
         bar.remove_task(task)
         if outermost:

@@ -10,7 +10,9 @@ per legal card, 5 uniform deals) meets two Mr. Greeds on the same deals. Runs ar
 `directory` and go on after a stop. configs/curves has those that are published.
 
 The result has `rows` by run, seed and games, what the record says of each match; `runs`:
-parameters, seconds of training, and the rows of each run by games.
+parameters, seconds of training, and the rows of each run by games; and with one seed `differences`,
+paired by deal: what each run has gained since it was first measured, and what it is over the first
+run after as many games.
 """
 
 import math
@@ -24,7 +26,7 @@ from experiments.common.progress import progress
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings, at_least
 from experiments.common.training_plots import plot_learning
-from experiments.compare import as_rows, play_all
+from experiments.compare import as_rows, differences, play_all
 from experiments.train import TrainSettings
 from gongzhu_jax import players, runtime
 from gongzhu_jax.checkpoint import LAST, Checkpoints
@@ -139,7 +141,20 @@ def run(settings: LearningSettings, work: Workplace) -> Result:
             "points": points,
         }
     records = play_all(matches, settings, work)
-    return {"name": settings.name, **as_rows(records), "runs": runs}
+    pairs = pairs_of(runs) if settings.seeds == 1 else []
+    result = {**as_rows(records), "differences": differences(records, pairs)}
+    return {"name": settings.name, **result, "runs": runs}
+
+
+def pairs_of(runs: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The rows whose difference is shown, of runs with one seed: the end of each with its own first
+    row, and with that of the first run after as many games."""
+    (first, *_), pairs = (run["points"] for run in runs.values()), []
+    for run in runs.values():
+        games, (end,) = list(run["points"].items())[-1]
+        others = [next(iter(run["points"].values())), first.get(games, [end])]
+        pairs += [(end, other) for (other,) in others if other != end]
+    return pairs
 
 
 main = experiment("paper/learning", LearningSettings, run, plot_learning)

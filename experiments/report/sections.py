@@ -61,23 +61,32 @@ def matches(name: str, result: Result) -> Section:
 def learning(name: str, result: Result) -> Section:
     """Training runs: each at its end, the mean over seeds with the error over them, what it is over
     the first run after as many games, with the same seeds and deals, and every match that was
-    played."""
-    rows, lines, first = result["rows"], [], {}
+    played. With one seed errors are over deals, and what a run has gained since it was first
+    measured is shown too."""
+    rows, lines, first, first_labels = result["rows"], [], {}, {}
+    paired = {pair: Figure.of(of) for pair, of in result["differences"].items()}
     for run, about in result["runs"].items():
         means = {
             int(games): np.array([rows[label]["mean"] for label in labels])
             for games, labels in about["points"].items()
         }
+        labels = {int(games): of[0] for games, of in about["points"].items()}
         *before, games = means
         ends = means[games]
-        first = first or means
+        first, first_labels = first or means, first_labels or labels
         cells = {
             "games": f"{games:,}",
             "parameters": f"{about['parameters']:,}",
             "minutes of training": f"{about['training_seconds'] / 60:.0f}",
             "on the way": ", ".join(f"{n:,}: {np.mean(means[n]):.0f}" for n in before),
         }
-        figure, over = Figure.of(rows[list(about["points"].values())[-1][0]]), {}
+        figure = Figure.of(rows[labels[games]])
+        others = {
+            "gained on the way": labels[min(labels)],
+            "over the first": first_labels.get(games),
+        }
+        pairs = {head: f"({labels[games]}) - ({other})" for head, other in others.items()}
+        over = {head: paired[pair] for head, pair in pairs.items() if pair in paired}
         if len(ends) > 1:
             figure = Figure.of(estimate(ends).summary())
             if games in first:

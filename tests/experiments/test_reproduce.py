@@ -28,6 +28,7 @@ from experiments.report.texts import TEXTS
 from gongzhu_jax import players
 from gongzhu_jax.checkpoint import LAST, Checkpoints, digest
 from gongzhu_jax.evaluation import recorder
+from gongzhu_jax.evaluation.stats import estimate
 from gongzhu_jax.network.policy_value import NetworkConfig, count_parameters, make
 from gongzhu_jax.network.weights import save_weights
 from tests.evaluation.simple_players import high_player, mixed_player
@@ -201,6 +202,40 @@ def test_learning(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -> 
         assert learning.main([*line, wrong]) == 2
 
 
+def test_runs_of_one_seed_are_compared_deal_by_deal() -> None:
+    margins = {
+        "a10": (1, 3, 5),
+        "a20": (5, 9, 1),
+        "b10": (4, 8, 0),
+        "b20": (6, 9, 3),
+        "c5": (0, 1, 2),
+    }
+    points = {"a": (10, 20), "b": (10, 20), "c": (5,)}
+    about = {"parameters": 7, "training_seconds": 60.0}
+    runs = {
+        run: {**about, "points": {games: [f"{run}{games}"] for games in of}}
+        for run, of in points.items()
+    }
+    pairs = learning.pairs_of(runs)
+    assert pairs == [("a20", "a10"), ("b20", "b10"), ("b20", "a20")]
+    match = {"deals": 3, "rotations": 2, "seconds": 1, "commits": ["x"], "clean": True}
+    match |= {"win_rate": 0.5, "draw_rate": 0.0}
+    rows = {name: {**match, **estimate(np.array(of)).summary()} for name, of in margins.items()}
+    changes = {(a, b): np.subtract(margins[a], margins[b]) for a, b in pairs}
+    paired = {f"({a}) - ({b})": estimate(of).summary() for (a, b), of in changes.items()}
+    result = {"rows": rows, "differences": paired, "runs": runs}
+    a, b, c = section_of("learning", result).tables[0].rows
+    # (4, 6, -4), (2, 1, 3) and (1, 0, 2), each with the deviation over the root of 3.
+    assert {head: figure.text for head, figure in a.figures.items()} == {
+        "gained on the way": "2.0 ± 3.1"
+    }
+    assert {head: figure.text for head, figure in b.figures.items()} == {
+        "gained on the way": "2.0 ± 0.6",
+        "over the first": "1.0 ± 0.6",
+    }
+    assert not c.figures
+
+
 def test_runs_are_compared_after_as_many_games() -> None:
     means = {"a10": (1, 3), "a20": (5, 9), "b10": (4, 8), "c5": (0, 1)}
     match = {"standard_error": 1.0, "deals": 4, "rotations": 2, "seconds": 1, "commits": ["x"]}
@@ -216,7 +251,8 @@ def test_runs_are_compared_after_as_many_games() -> None:
 
     runs = {"a": points("a", 10, 20), "b": points("b", 10), "c": points("c", 5)}
     about = {"parameters": 1, "training_seconds": 60.0}
-    result = {"rows": rows, "runs": {name: {**about, "points": of} for name, of in runs.items()}}
+    trained = {name: {**about, "points": of} for name, of in runs.items()}
+    result = {"rows": rows, "differences": {}, "runs": trained}
     first, fewer, never = section_of("ablations", result).tables[0].rows
     assert first.figures["over the first"].value == 0
     assert fewer.figures["over the first"] == Figure(4.0, 1.0)  # 4 - 1 and 8 - 3
