@@ -181,7 +181,8 @@ class Drawn(NamedTuple):
 
 
 def draw_both(key, views: PublicView, numbers: jax.Array, true: jax.Array, count: int) -> Drawn:
-    """By both: the probability is the mean of the two."""
+    """Draws half of the deals uniformly and half by the belief; a deal has the mean of the two
+    probabilities."""
     draw = ScenarioConfig(stratified=False, draws=count)
     scaled = PROPOSAL_POWER * numbers
 

@@ -1,6 +1,7 @@
 """Who may import whom, and that importing computes nothing."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,29 @@ def test_files_are_short() -> None:
         if (count := len(path.read_text().splitlines())) > 300
     }
     assert long == {}
+
+
+def docstrings(path: Path) -> list[str]:
+    """All texts that stand alone: docstrings, and those below constants."""
+    return [
+        node.value.value
+        for node in ast.walk(ast.parse(path.read_text(), str(path)))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+
+
+def test_docstrings_are_no_fragments() -> None:
+    """One that begins with a preposition or a relative pronoun goes on from the name above it,
+    which the pages of the reference do not do."""
+    fragment = re.compile(r"(Of|To|From|By|With|For|As|That|Whose|And|Or) ")
+    assert fragment.match("Of weights files.")
+    everything = [*files(), *sorted((ROOT.parent / "experiments").rglob("*.py"))]
+    texts = {str(path): docstrings(path) for path in everything}
+    assert sum(map(len, texts.values())) > 1000
+    wrong = [f"{path}: {text}" for path, of in texts.items() for text in of if fragment.match(text)]
+    assert wrong == []
 
 
 def test_nothing_of_the_programs_around() -> None:

@@ -96,7 +96,7 @@ def command(
 
 
 class Experiment(NamedTuple):
-    """From settings and a workplace to a result, and from that to pictures in a folder."""
+    """A function from settings and a workplace to a result, and one that draws the result."""
 
     run: Callable[[Any, Workplace], Result]
     draw: Callable[[Result, Path], None] | None

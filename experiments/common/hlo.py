@@ -29,7 +29,7 @@ COLLECTIVES = (
 
 
 def _bytes(text: str) -> int:
-    """Of all arrays of a type."""
+    """The size of all arrays of a type."""
     return sum(_items(dims) * _width(dtype) for dtype, dims in _ARRAY.findall(text))
 
 
@@ -54,11 +54,11 @@ class Instruction:
 
     def called(self, *attributes: str) -> list[str]:
         """The computations that these attributes name."""
-        found = []
+        names = []
         for attribute in attributes:
-            for names in re.findall(rf"\b{attribute}=(\{{[^}}]*\}}|%[\w.\-]+)", self.rest):
-                found += re.findall(r"%([\w.\-]+)", names)
-        return found
+            for listed in re.findall(rf"\b{attribute}=(\{{[^}}]*\}}|%[\w.\-]+)", self.rest):
+                names += re.findall(r"%([\w.\-]+)", listed)
+        return names
 
     @property
     def is_kernel(self) -> bool:
@@ -70,7 +70,7 @@ class Instruction:
 
     @property
     def turns(self) -> int | None:
-        """Of a loop: how often it runs, if that is known before it does."""
+        """How often a loop runs, if that is known before it does."""
         count = re.search(r'"known_trip_count":\{"n":"(\d+)"', self.rest)
         return None if count is None else int(count.group(1))
 

@@ -34,8 +34,8 @@ def remembered() -> Generator[None]:
 
 @contextmanager
 def wished() -> Generator[Callable[[], bool]]:
-    """For the time of a training SIGTERM and Ctrl-C are a wish to stop, which it reads between
-    epochs by what this gives; the second one stops it at once."""
+    """Turns SIGTERM and Ctrl-C into a wish to stop while a training runs, which reads it between
+    epochs by the function that this gives; a second one stops it at once."""
     wishes: list[int] = []
 
     def receive(number: int, frame: object) -> None:

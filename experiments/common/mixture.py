@@ -66,7 +66,7 @@ class MixtureSettings(RunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOutSettings(MixtureSettings):
-    """Of networks that are measured on games of a player which is not in the mixture."""
+    """Settings of networks that are measured on games of a player outside the mixture."""
 
     held_out: str | None
     held_out_games: int = field(metadata=at_least(0))

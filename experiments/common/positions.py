@@ -31,7 +31,7 @@ STAGES = 48
 
 Sums = dict[str, np.ndarray]
 Figures = dict[str, jax.Array]
-"""Of each game at one stage, [games, ...]"""
+"""What is measured in each game at one stage, [games, ...]."""
 
 
 class Looked(NamedTuple):
@@ -44,12 +44,12 @@ class Looked(NamedTuple):
 
 
 MeasureFn = Callable[..., Figures]
-"""Of what is looked at; the network and options are given by name."""
+"""Measures what is looked at; the network and options are given by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionSettings(PlaySettings):
-    """Whose games are looked at, with which network."""
+    """The player whose games are looked at, and the network."""
 
     checkpoint: str | None
     player: str
@@ -57,7 +57,7 @@ class PositionSettings(PlaySettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FactorSettings(PositionSettings):
-    """Of measures of correction factors."""
+    """Settings of measures of correction factors."""
 
     beta: float = field(metadata=at_least(0))
 

@@ -14,7 +14,7 @@ from gongzhu_jax.evaluation.seatings import SeatingOptions, fitting_batch
 
 
 def at_least(least: float) -> dict[str, float]:
-    """For the metadata of a setting that may not be smaller, or not have fewer entries; None is
+    """The metadata of a setting that may not be smaller, or not have fewer entries; None is
     allowed."""
     return {"least": least}
 

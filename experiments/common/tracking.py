@@ -53,7 +53,7 @@ class RunLog:
 
 
 def curve_points(rows: Sequence[Mapping[str, float]], score: str = "wpg") -> list[dict[str, float]]:
-    """Of the epochs after which the network was measured: epoch, games, hours, score."""
+    """Epoch, games, hours and score wherever the network was measured."""
     names = ("epoch", "games", "hours", score, f"{score}_stderr")
     return [
         {name: row["seconds"] / 3600 if name == "hours" else row[name] for name in names}

@@ -52,7 +52,7 @@ def plot_training(points: Rows, rows: Rows, path: Path) -> None:
 
 
 def _seeds_band(axes: Any, rows: Rows, x: str) -> None:
-    """From the worst to the best of several runs that differ in their seeds."""
+    """Fills the band from the worst to the best of several runs that differ in their seeds."""
     of_seeds = [[row[name] for name in row if name.startswith("wpg_seed_")] for row in rows]
     measured = [(row, values) for row, values in zip(rows, of_seeds, strict=True) if values]
     if measured:

@@ -40,8 +40,8 @@ LATE = 7
 
 
 def comparable(state: env.GameState) -> tuple[jax.Array, jax.Array]:
-    """Of one position: which of the cards can be measured, bool[9], and against which lowest card
-    of their suits, int[9]."""
+    """Which of the cards can be measured in a position, bool[9], and against which lowest card of
+    their suits, int[9]."""
     mover = env.player_to_move(state)
     hand = state.holder == mover
     lead = state.trick[0]

@@ -147,7 +147,7 @@ def measure(at: Looked, network: Network, beta: float) -> Figures:
 
 
 def _changes(network: Network, params: Any, key: jax.Array, state: env.GameState, beta: float):
-    """Of one position, by card [52]."""
+    """The changes in one position, by card [52]."""
     mover, lead = env.player_to_move(state), state.trick[0]
     suit = jnp.maximum(lead, 0) // NUM_RANKS
     legal = env.legal_mask(state)

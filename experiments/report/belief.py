@@ -23,7 +23,7 @@ FAMILIES = {
 }
 """How the name of a weighting begins, or a whole name, and what the best of those is called."""
 USUAL = ("belief", "opponent-model")
-"""Of these the weighting without further settings is shown, not the best by hindsight."""
+"""These are shown without further settings, not with the best ones by hindsight."""
 RIVALS = ("iec", "bayes")
 """What is learned is compared with these: the best of each, by the very games measured."""
 LEARNED = ("belief", "belief-bayes", "opponent-model", "belief-opponent-model")
@@ -48,8 +48,8 @@ def gain(weightings: Weightings, name: str, over: str = "uniform") -> Figure:
 
 
 def belief_quality(result: Result) -> Section:
-    """For each player and family of weightings the gain over uniform by stage, and how well
-    calibrated what is learned is."""
+    """The gain over uniform by stage, for each player and family of weightings, and how well
+    calibrated the learned ones are."""
     tables = []
     for player, stages in result["stages"].items():
         for family, title in FAMILIES.items():

@@ -120,7 +120,7 @@ def mean_of_blocks(sums: Mapping[str, list[float]]) -> Figure:
 
 
 def value_bias(result: Result) -> Section:
-    """For each opponent what the networks' choices win and how large their errors are by part of
+    """What the networks' choices win against each opponent, how large their errors are by part of
     the game, and the errors by kind of card."""
     tables = []
     for opponent, measured in result["opponents"].items():

@@ -114,7 +114,8 @@ def table() -> str:
         paper = [n.text for of_one in numbers for n in of_one if n.where != "logs"]
         ours = [TO_BE_PLAYED if figure is None else figure.text for figure in figures]
         if len(figures) > 1:
-            ours = [f"{of[1]} {text}" for of, text in zip(claim.figures, ours, strict=True)]
+            of_what = [", ".join(of[1:]) for of in claim.figures]
+            ours = [f"{of} {text}" for of, text in zip(of_what, ours, strict=True)]
         place = claim.link or (f"#{anchor(claim.figures[0][0])}" if claim.figures else "")
         text = f"[{claim.claim}]({place})" if place else claim.claim
         verdict = verdict_on(claim, figures)

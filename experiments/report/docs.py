@@ -28,7 +28,7 @@ from gongzhu_jax.evaluation.match_records import read_record
 from gongzhu_jax.files import write_whole
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network import weights
-from gongzhu_jax.opponents import card_belief, opponent_model
+from gongzhu_jax.opponents import card_belief, distilled_policy, opponent_model
 
 PAGES = (
     *("results.md", "model_card.md", "arena.md", "index.md", "gpu.md"),
@@ -36,11 +36,16 @@ PAGES = (
 )
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
 SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
-NETWORK, BELIEF, MODEL = (
-    kind.shipped for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND)
+NETWORK, BELIEF, MODEL, DISTILLED = (
+    kind.shipped
+    for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND, distilled_policy.KIND)
 )
 CRITIC = weights.POLICY_VALUE.named[weights.CRITIC]
-PLAYERS = {"scrofa": [NETWORK], "scrofa-strong": [CRITIC, BELIEF, MODEL]}
+PLAYERS = {
+    "scrofa": [NETWORK],
+    "distilled": [DISTILLED, CRITIC, BELIEF],
+    "scrofa-strong": [CRITIC, BELIEF, MODEL],
+}
 """Players of the first table of the README: the weights files that they need."""
 
 
@@ -182,6 +187,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "shipped-critic": partial(shipped, CRITIC),
     "shipped-belief": partial(shipped, BELIEF),
     "shipped-opponent-model": partial(shipped, MODEL),
+    "shipped-distilled": partial(shipped, DISTILLED),
     **{f"speed-{name}": partial(of_measurement, f"throughput_{name}") for name in SUBJECTS},
     "compile-check": partial(of_measurement, "compile_check"),
     "arena-load": partial(of_measurement, "arena_load"),

@@ -36,7 +36,7 @@ class Figure:
 
     @classmethod
     def of(cls, row: Mapping[str, Any], digits: int = 1) -> "Figure":
-        """Of what a match, or an estimate over deals, says of itself."""
+        """The figure of a match, or of an estimate over deals, by its summary."""
         match = (row["match"], row["deals"]) if "match" in row else ()
         return cls(row["mean"], row["standard_error"], digits, *match)
 

@@ -218,7 +218,7 @@ def listed(rows: Sequence[Mapping[str, Any]]) -> FigureTable:
 
 
 def to_be_played(name: str) -> Section:
-    """Of an experiment that has no published result."""
+    """The section of an experiment that has no published result."""
     lines = [
         Line(row, None, paper_numbers(name, row), {"ours": "to be played"})
         for row in paper_rows(name)

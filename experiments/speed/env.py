@@ -83,7 +83,7 @@ def spread(play: GameFn, batch: int) -> tuple[GameFn, jax.sharding.Mesh]:
 
 
 def _pgx_game(name: str) -> GameFn | None:
-    """As many random steps of a pgx game as a game of ours has, new games where one ends."""
+    """Random steps of a pgx game, as many as a game of ours has, with new games where one ends."""
     try:
         pgx = import_module("pgx")
         auto_reset = import_module("pgx.experimental").auto_reset

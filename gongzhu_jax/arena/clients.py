@@ -107,7 +107,7 @@ class Clients:
     def send(
         self, table_id: str, seat: int | None, message: dict[str, Any], *, essential: bool
     ) -> None:
-        """To one seat or, once to each client, to all seats of a table."""
+        """Sends to one seat or, once to each client, to all seats of a table."""
         seats = range(NUM_SEATS) if seat is None else [seat]
         there = {self._seated.get((table_id, seat)) for seat in seats}
         listening = [

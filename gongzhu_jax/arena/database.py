@@ -71,7 +71,7 @@ Row = tuple[str, tuple[Any, ...]]
 Task = tuple[Work | Row, Future | None]
 
 _GATHER_SECONDS = 0.01
-"""That rows wait for others to share a commit with."""
+"""Rows wait this long for others to share a commit with."""
 
 log = logging.getLogger("gongzhu_jax.arena")
 

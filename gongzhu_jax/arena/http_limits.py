@@ -106,7 +106,7 @@ async def _discard(scope: Scope, receive: Receive) -> None:
 
 
 def address_of(scope: Scope) -> str:
-    """Of the caller. An IPv6 host has a whole network of addresses, so that is what counts."""
+    """The address of the caller. An IPv6 host has a network of them, so the network counts."""
     text: str = scope["client"][0] if scope.get("client") else ""
     try:
         address = ipaddress.ip_address(text)

@@ -24,7 +24,7 @@ from gongzhu_jax.arena.process import keep_pauses_short
 from gongzhu_jax.game.cards import NUM_SEATS
 
 SERVER_OPTIONS = ("--connections-per-address", "10000", "--tables-per-address", "10000")
-"""For a server whose whole load comes from one machine, which to it is one address."""
+"""The whole load comes from one machine, which is one address to the server."""
 
 _AT_ONCE = 20  # connections opened at the same time
 

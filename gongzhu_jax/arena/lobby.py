@@ -62,7 +62,7 @@ class Lobby:
     # running
 
     async def open(self) -> None:
-        """To be called once, on the event loop that serves."""
+        """Starts the lobby; called once, on the event loop that serves."""
         await self.own.open()
         await self._restore()
         if self.settings.prepare:
@@ -125,7 +125,7 @@ class Lobby:
 
     @property
     def analyst(self) -> str | None:
-        """Whose opinion can be had here, if any."""
+        """The player whose opinion can be asked for here, if there is one."""
         return self.settings.analyst if self.settings.analyst in self.own.available else None
 
     def deal_fn(self, rules: TableRules) -> DealFn:

@@ -137,7 +137,7 @@ class MatchQueue:
             self._lobby.spawn(self._play(self._playing[match.id]))
 
     def _address(self, owner: str) -> str:
-        """Of the program that asked for a match; its name if it is not here."""
+        """The address of the program that asked for a match, or its name if it is not here."""
         connection = self._lobby.clients.programs.get(owner)
         return owner if connection is None else connection.address
 

@@ -70,7 +70,7 @@ def check_not_ours(name: str) -> None:
 
 
 def _plain(letter: str) -> str:
-    """Of Latin letters like a dotless i or a small capital R, the usual one that they stand for."""
+    """The usual letter that a Latin one like a dotless i or a small capital R stands for."""
     words = unicodedata.name(letter, "").split()
     usual = [word for word in words if len(word) == 1] if words[:1] == ["LATIN"] else []
     return usual[0].lower() if usual else letter

@@ -1,4 +1,4 @@
-"""For whoever runs the server: is it well, and what is it doing."""
+"""Tells whoever runs the server whether it is well and what it is doing."""
 
 from typing import Any
 
@@ -19,5 +19,5 @@ async def health(request: Request) -> JSONResponse:
 
 @router.get("/metrics")
 async def metrics(request: Request) -> Response:
-    """In the text format of Prometheus."""
+    """The metrics in the text format of Prometheus."""
     return Response(request.app.state.service.metrics(), media_type=CONTENT_TYPE_LATEST)

@@ -49,9 +49,8 @@ def serve(
 
 
 def keep_pauses_short() -> None:
-    """For a process that answers many others: what is loaded by now stays, so it need not be
-    searched for garbage, which would stop everything for some 200 ms; later objects are searched
-    less often."""
+    """Spares a process that answers many others the search for garbage in all that is loaded by
+    now, which would stop everything for some 200 ms; later objects are searched less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -80,7 +80,7 @@ def rate(played: list[Pairing], own: Collection[str]) -> dict[str, tuple[float, 
 
 
 def _variances(played: list[Pairing], own: Collection[str]) -> np.ndarray:
-    """Of each mean margin around the difference of the two ratings, [pairings]."""
+    """The variance of each mean margin around the difference of the two ratings, [pairings]."""
     deviations = np.concatenate([pairing.margins - pairing.margins.mean() for pairing in played])
     spread = (deviations**2).sum() / max(1, len(deviations) - len(played))
     between_programs = [not {pairing.first, pairing.second} & set(own) for pairing in played]

@@ -103,7 +103,7 @@ class Spectators:
         return self._tables[at.id]
 
     def watch(self, connection: Connection, at: Table, now: float) -> None:
-        """From now on; a connection watches one table at a time."""
+        """Shows the table to a connection from now on; it watches one table at a time."""
         if not may_be_watched(at):
             raise ArenaError("forbidden", "games of matches and of the day's deal are not shown")
         self.unwatch(connection)

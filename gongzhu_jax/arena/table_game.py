@@ -32,7 +32,7 @@ class TableGame(HostGame):
 
     @property
     def leader(self) -> int:
-        """Of the first trick."""
+        """The seat that leads to the first trick."""
         return self.leaders[0]
 
     @property

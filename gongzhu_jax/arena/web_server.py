@@ -17,7 +17,7 @@ from gongzhu_jax.arena.settings import Limits
 from gongzhu_jax.errors import ConfigError
 
 _PROXIES = ("127.0.0.1", "::1")
-"""Whose sockets are those of many clients. Their addresses come in a header of the request."""
+"""Proxies have the sockets of many clients, whose addresses come in a header of the request."""
 
 
 def bind(host: str, port: int) -> socket.socket:

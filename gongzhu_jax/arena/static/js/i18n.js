@@ -30,6 +30,7 @@ export function spokenCard(card) {
 const PLAYERS = new Map([["random", "playerRandom"], ["if", "playerIf"], ["greed", "playerGreed"],
   ["scrofa", "playerScrofa"], ["scrofa-strong", "playerStrong"],
   ["scrofa-simple", "playerSimple"], ["raw", "playerRaw"], ["policy", "playerPolicy"],
+  ["distilled", "playerDistilled"],
   ["openspiel-ismcts", "playerIsmcts"]]);
 
 export const isOwnPlayer = (name) => PLAYERS.has(name);

@@ -12,7 +12,8 @@ export default new Map(Object.entries({
   playerRandom: "Mr. Random", playerIf: "Mr. If", playerGreed: "Mr. Greed",
   playerScrofa: "ScrofaZero", playerStrong: "ScrofaZero, strong",
   playerSimple: "ScrofaZero, simple", playerRaw: "ScrofaZero, no search",
-  playerPolicy: "ScrofaZero, policy only", playerIsmcts: "OpenSpiel ISMCTS",
+  playerPolicy: "ScrofaZero, policy only", playerDistilled: "ScrofaZero, distilled",
+  playerIsmcts: "OpenSpiel ISMCTS",
 
   newGame: "New game", yourName: "Your name", yourSeat: "Your seat",
   formLeft: "On your left", formPartner: "Your partner", formRight: "On your right",

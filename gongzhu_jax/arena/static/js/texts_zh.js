@@ -11,7 +11,8 @@ export default new Map(Object.entries({
   you: "你", partner: "搭档", opponent: "对手", guest: "客人 {n}",
   playerRandom: "随机先生", playerIf: "规则先生", playerGreed: "贪心先生",
   playerScrofa: "ScrofaZero", playerStrong: "ScrofaZero 强", playerSimple: "ScrofaZero 简",
-  playerRaw: "ScrofaZero 无搜索", playerPolicy: "ScrofaZero 仅策略", playerIsmcts: "OpenSpiel 搜索",
+  playerRaw: "ScrofaZero 无搜索", playerPolicy: "ScrofaZero 仅策略", playerDistilled: "ScrofaZero 蒸馏",
+  playerIsmcts: "OpenSpiel 搜索",
 
   newGame: "新牌局", yourName: "你的名字", yourSeat: "你的座位",
   formLeft: "你的左家", formPartner: "你的搭档", formRight: "你的右家",
