@@ -8,6 +8,7 @@ import pytest
 from experiments import exploit, improve
 from experiments.common.cli import load_settings
 from experiments.common.results import Workplace
+from experiments.train_distilled import TrainDistilledSettings
 from experiments.train_opponent_model import TrainOpponentModelSettings
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network.weights import POLICY_VALUE, SUFFIX
@@ -36,6 +37,8 @@ def test_every_stage_uses_the_newest_weights(settings: improve.ImproveSettings) 
     teacher = distilled.options["scrofa-strong@eight"]
     assert teacher["checkpoint"] == str(folder / "round-2" / f"critic{SUFFIX}")
     assert teacher["belief"] == belief
+    assert isinstance(distilled, TrainDistilledSettings)
+    assert (distilled.critic, distilled.belief) == (teacher["checkpoint"], belief)
 
     model = improve.settings_of(settings, 2, "opponent_model")
     student = str(folder / "round-2" / f"distilled{SUFFIX}")
