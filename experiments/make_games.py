@@ -1,10 +1,12 @@
 """Makes a dataset of games: `python -m experiments.make_games directory=runs/games games=20000`.
 
 Games of a mixture of players at random deals, in shards of columns that NumPy reads
-(`gongzhu_jax.datasets` says which). The same command goes on where it was stopped, and goes on with
-more games if it is asked for more. Read them: `open_dataset("runs/games").batches(256)`.
+(`gongzhu_jax.datasets` says which), and README.md, a card that says what they are. The same command
+goes on where it was stopped, and goes on with more games if it is asked for more. Read them:
+`open_dataset("runs/games").batches(256)`.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,13 +21,33 @@ from experiments.common.launchers import LauncherSettings, launch_all
 from experiments.common.progress import note
 from experiments.common.provenance import commit
 from experiments.common.settings import check_run_folder
+from experiments.report.figures import markdown
 from gongzhu_jax import datasets, runtime
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import player_identity
+from gongzhu_jax.files import write_whole
 from gongzhu_jax.game import env
 from gongzhu_jax.mixture_training import MixtureGames, play_mixture
 from gongzhu_jax.players.labels import check_labels, make_labelled
 from gongzhu_jax.players.protocol import Player
+
+CARD = """\
+# Games of Gongzhu
+
+Whole games of Gongzhu, four seats in two teams, between players of gongzhu_jax at random deals. The
+dataset has all hands; the players saw their own only.
+
+{facts}
+
+{players}
+
+The columns are described in `gongzhu_jax.datasets`, and `open_dataset(folder).batches(256)` reads
+them. NumPy reads a shard without the package.
+
+**Limits.** No people play here, and nobody outside this mixture: how others play, and positions
+that these players avoid, cannot be learnt from it. Points of a seat depend on who sits with it, so
+players cannot be compared by them.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +116,32 @@ def play_shard(
     return number, columns_of(games)
 
 
+def card(dataset: datasets.Dataset) -> str:
+    """The dataset card: who plays, how they score, and where the games are from."""
+    about, names = dataset.about, dataset.about["players"]
+    games, seats, points = 0, np.zeros(len(names)), np.zeros(len(names))
+    for path in dataset.shards:
+        columns = datasets.read_shard(path)
+        player, scores = (columns[name].ravel() for name in ("player", "scores"))
+        games += len(columns["leader"])
+        seats += np.bincount(player, minlength=len(names))
+        points += np.bincount(player, scores, minlength=len(names))
+    facts = [
+        ["", ""],
+        ["games", f"{games:,}, in {len(dataset.shards)} shards"],
+        ["rules", f"`{about['rules']}`"],
+        ["seed", str(about["seed"])],
+        ["plays that are random", f"{about['random_play']:.0%}"],
+        ["Q of every legal card", "kept" if about["keep_q"] else "not kept"],
+        ["made by", f"`{about['command']}`, commit {about['commit'][:10]}"],
+    ]
+    players = [["player", "seats", "points of a seat, mean", "options"]]
+    for name, count, total in zip(names, seats, points, strict=True):
+        options = json.dumps(about["options"].get(name, {}))
+        players.append([name, f"{count:,.0f}", f"{total / max(count, 1):.1f}", f"`{options}`"])
+    return CARD.format(facts=markdown(facts), players=markdown(players))
+
+
 @command("make_games", MakeGamesSettings)
 def main(settings: MakeGamesSettings, line: str) -> None:
     folder = Path(settings.directory)
@@ -120,6 +168,7 @@ def main(settings: MakeGamesSettings, line: str) -> None:
         datasets.write_shard(datasets.shard_path(folder, shard[0]), shard[1])
 
     launch_all(settings.launcher, play_shard, calls, f"shards of {settings.shard} games", keep)
+    write_whole(folder / "README.md", card(datasets.open_dataset(folder)).encode())
     note(f"{settings.games} games in {folder}")
 
 

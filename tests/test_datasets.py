@@ -85,6 +85,17 @@ def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     one, other = map(datasets.read_shard, dataset.shards)
     assert not np.array_equal(one["owners"], other["owners"])
     datasets.final_states(other)
+    card = (tmp_path / "games" / "README.md").read_text()
+    assert "| games | 8, in 2 shards |" in card
+    for number, name in enumerate(dataset.about["players"]):
+        points = [
+            int(shard["scores"][game, seat])
+            for shard in (one, other)
+            for game in range(4)
+            for seat in range(4)
+            if shard["player"][game, seat] == number
+        ]
+        assert f"| {name} | {len(points)} | {sum(points) / len(points):.1f} |" in card
     assert make_games.main([*words, "games=8", "seed=1"]) == 2
     assert "games of another seed" in capsys.readouterr().err
     assert make_games.main([*words, "games=9"]) == 2
