@@ -218,9 +218,11 @@ def test_runs_of_one_seed_are_compared_deal_by_deal() -> None:
     }
     pairs = learning.pairs_of(runs)
     assert pairs == [("a20", "a10"), ("b20", "b10"), ("b20", "a20")]
-    match = {"deals": 3, "rotations": 2, "seconds": 1, "commits": ["x"], "clean": True}
-    match |= {"win_rate": 0.5, "draw_rate": 0.0}
-    rows = {name: {**match, **estimate(np.array(of)).summary()} for name, of in margins.items()}
+    match = {"rotations": 2, "seconds": 1, "win_rate": 0.5, "draw_rate": 0.0, "clean": True}
+    rows = {
+        name: {**match, "commits": ["x"], **estimate(np.array(of)).summary()}
+        for name, of in margins.items()
+    }
     changes = {(a, b): np.subtract(margins[a], margins[b]) for a, b in pairs}
     paired = {f"({a}) - ({b})": estimate(of).summary() for (a, b), of in changes.items()}
     result = {"rows": rows, "differences": paired, "runs": runs}
