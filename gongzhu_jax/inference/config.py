@@ -110,12 +110,39 @@ class WeightConfig:
 
 
 @dataclass(frozen=True)
+class RacingConfig:
+    """When a card is searched in no further scenarios because it is clearly worse."""
+
+    block: int = 0  # scenarios searched between two looks; 0: all cards are searched in all of them
+    errors: float = 2.0  # standard errors below the best card at which a card is dropped
+
+    def __post_init__(self) -> None:
+        if self.block < 0 or not 0 <= self.errors < math.inf:
+            raise ConfigError("block and errors of a race must be at least 0")
+
+
+@dataclass(frozen=True)
 class InferenceConfig:
     """A whole decision. Defaults: ScrofaZero of the paper, SS with IEC, 10 + 2 x legal."""
 
     scenarios: ScenarioConfig = field(default_factory=ScenarioConfig)
     weights: WeightConfig = field(default_factory=WeightConfig)
     search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10))
+    racing: RacingConfig = field(default=RacingConfig(), metadata={"added": True})
+
+    def __post_init__(self) -> None:
+        if not self.racing.block:
+            return
+        if not self.search.one_visit or self.scenarios.stratified:
+            raise ConfigError(
+                "racing needs one visit per legal card (search.base=0, search.per_legal=1) and "
+                "scenarios in random order (scenarios.stratified=false)"
+            )
+        if self.scenarios.draws % self.racing.block:
+            raise ConfigError(
+                f"draws, {self.scenarios.draws}, must be a multiple of racing.block, "
+                f"{self.racing.block}"
+            )
 
     @property
     def uses_belief(self) -> bool:

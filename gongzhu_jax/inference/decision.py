@@ -1,6 +1,8 @@
 """A decision under hidden information: scenarios, their weights, a search of each, and the
 weighted average of Q (sections 4 and 5). Axes: B decisions, N scenarios each."""
 
+from typing import TypeVar
+
 import chex
 import jax
 import jax.numpy as jnp
@@ -9,10 +11,13 @@ from flax import struct
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
+from gongzhu_jax.inference.racing import mean_of_searched, race
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
-from gongzhu_jax.search.mcts import best_card, network_policy_value, search
+from gongzhu_jax.search.mcts import SearchResult, best_card, network_policy_value, search
+
+T = TypeVar("T")
 
 
 class Decision(struct.PyTreeNode):
@@ -69,26 +74,37 @@ def decide_in(
     if config.scenarios.drawn > config.scenarios.draws:
         keys, own_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
         index, weight = jax.vmap(resample, (0, 0, None))(own_keys, weight, config.scenarios.draws)
-        scenarios = jax.vmap(lambda of_one, i: jax.tree.map(lambda leaf: leaf[i], of_one))(
-            scenarios, index
-        ).replace(valid=weight > 0)
-        active = scenarios.valid & has_choice[:, None]
+        scenarios = _take(scenarios, index).replace(valid=weight > 0)
+    if config.racing.block:  # those that count most come first
+        order = jnp.argsort(-weight, axis=1)
+        scenarios, weight = _take((scenarios, weight), order)
+    active = scenarios.valid & has_choice[:, None]
 
-    states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, scenarios.holder)
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states)
-    result = search(
-        params.network,
-        keys[0],  # UCB1 draws nothing at random; the Gumbel policy draws for the whole batch
-        flat,
-        network_policy_value(network),
-        config.search,
-        active=active.reshape(-1),
-        exploration=params.exploration,
-    )
-    scenario_q = result.q.reshape(*scenarios.valid.shape, -1)
-    q = weighted_mean(scenario_q, weight, legal & has_choice[:, None])
+    def search_in(holder: jax.Array, active: jax.Array, cards: jax.Array | None) -> SearchResult:
+        """Searches scenarios [B, n, 52]; `cards` [B, 52] are visited, None: the legal ones."""
+        states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, holder)
+        return search(
+            params.network,
+            keys[0],  # UCB1 draws nothing at random; the Gumbel policy draws for the whole batch
+            jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states),
+            network_policy_value(network),
+            config.search,
+            active=active.reshape(-1),
+            cards=None if cards is None else jnp.repeat(cards, active.shape[1], axis=0),
+            exploration=params.exploration,
+        )
+
+    choices = legal & has_choice[:, None]
+    if config.racing.block:
+        result = race(search_in, scenarios.holder, weight, active, choices, config.racing)
+        scenario_q, open_to = result.scenario_q, result.contenders | ~has_choice[:, None]
+        q = mean_of_searched(scenario_q, weight, choices)
+    else:
+        result, open_to = search_in(scenarios.holder, active, None), legal
+        scenario_q = result.q.reshape(*scenarios.valid.shape, -1)
+        q = weighted_mean(scenario_q, weight, choices)
     return Decision(
-        card=jax.vmap(best_card)(keys, q, legal),
+        card=jax.vmap(best_card)(keys, jnp.where(open_to, q, -jnp.inf), legal & open_to),
         q=q,
         scenario_q=scenario_q,
         weight=weight,
@@ -96,6 +112,11 @@ def decide_in(
         demanded=result.demanded + rule.demanded,
         evaluated=result.evaluated + rule.evaluated,
     )
+
+
+def _take(tree: T, index: jax.Array) -> T:
+    """The scenarios [B, n] of every decision, of a tree whose leaves begin with [B, N]."""
+    return jax.vmap(lambda of_one, i: jax.tree.map(lambda leaf: leaf[i], of_one))(tree, index)
 
 
 def _pool(

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.game.cards import NUM_SEATS, SEATS
 from gongzhu_jax.inference.decision import Decision
+from gongzhu_jax.inference.racing import shares
 
 
 def q_standard_error(decision: Decision) -> jax.Array:
@@ -13,7 +14,8 @@ def q_standard_error(decision: Decision) -> jax.Array:
     mean = jnp.where(legal, decision.q, 0.0)[:, None]
     searched = (decision.scenario_q > -jnp.inf) & legal[:, None]
     error = jnp.where(searched, decision.scenario_q, mean) - mean
-    return jnp.sqrt(jnp.sum(jnp.square(decision.weight[:, :, None] * error), axis=1))
+    share = shares(decision.weight[..., None], searched)
+    return jnp.sqrt(jnp.sum(jnp.square(share * error), axis=1))
 
 
 def believed_holders(holder: jax.Array, weight: jax.Array) -> jax.Array:

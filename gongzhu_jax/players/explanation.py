@@ -9,6 +9,7 @@ from gongzhu_jax.game.cards import CARD_NAMES, NUM_SEATS, POINT_CARDS, card_name
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
 from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
+from gongzhu_jax.inference.racing import shares
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.players.scrofazero import decision_of
 
@@ -52,12 +53,12 @@ def _regret(decision: Decision) -> tuple[np.ndarray, np.ndarray]:
     are compared scenario by scenario, so the luck of the scenarios counts for little."""
     chosen, legal = int(decision.card[0]), np.isfinite(decision.q[0])
     searched = np.isfinite(decision.scenario_q[0]) & legal
-    q = np.where(legal, decision.q[0], 0.0)
+    both = searched & searched[:, [chosen]]
+    share = np.asarray(shares(decision.weight[..., None], both[None]))[0]
     of_scenario = np.where(searched, decision.scenario_q[0], 0.0)
-    regret = np.where(legal, q[chosen] - q, 0.0)
-    below = of_scenario[:, [chosen]] - of_scenario
-    deviation = np.where(searched & searched[:, [chosen]], below - regret, 0.0)
-    return regret, np.sqrt(np.sum(np.square(decision.weight[0][:, None] * deviation), axis=0))
+    below = np.where(both, of_scenario[:, [chosen]] - of_scenario, 0.0)
+    regret = np.sum(share * below, axis=0)
+    return regret, np.sqrt(np.sum(np.square(share * (below - regret)), axis=0))
 
 
 def _scenarios(decision: Decision, seat: int) -> list[dict[str, Any]]:

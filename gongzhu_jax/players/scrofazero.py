@@ -130,6 +130,7 @@ def _without_numbers(config: InferenceConfig) -> InferenceConfig:
         replace(config.scenarios, proposal_power=1.0),
         replace(config.weights, beta=0.0, rule_power=1.0, belief_power=1.0 * uses_belief),
         replace(config.search, exploration=0.0),
+        config.racing,
     )
 
 

@@ -13,12 +13,13 @@ from flax import struct
 
 from gongzhu_jax import ragged
 from gongzhu_jax.device_profile import profile
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import by_card
+from gongzhu_jax.game.cards import by_card, nth_card
 from gongzhu_jax.network.features import encode
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
-from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, play_action, total_value
+from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, total_value
 from gongzhu_jax.search.tree import grow, gumbel
 
 
@@ -53,27 +54,36 @@ def search(
     config: SearchConfig,
     *,
     active: jax.Array | None = None,
+    cards: jax.Array | None = None,
     exploration: jax.Array | None = None,
 ) -> SearchResult:
     """Searches roots, [B], with the budget of `config` each.
 
     Args:
       active: bool[B]; the other roots get no budget.
+      cards: bool[B, 52]; only these legal cards are visited, where each is visited once.
       exploration: in place of the constant in `config`, as a traced number, so that a sweep
         compiles once.
     """
     env.assert_states(states)
     budgets = budgets_of(states, config)
+    legal = jax.vmap(env.legal_mask)(states)
+    if cards is not None:
+        chex.assert_equal_shape([cards, legal])
+        chex.assert_type(cards, bool)
+        if not config.one_visit:
+            raise ConfigError("only a search of one visit per legal card can leave cards out")
+        legal &= cards
+        budgets = jnp.minimum(budgets, jnp.sum(legal, axis=-1))
     if active is not None:
         chex.assert_equal_shape([active, states.stage])
         chex.assert_type(active, bool)
         budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
-        q, visits, evaluated = _visit_once(params, states, budgets, policy_value, config)
+        q, visits, evaluated = _visit_once(params, states, legal, budgets, policy_value, config)
     else:
         c = jnp.float32(config.exploration) if exploration is None else exploration
         q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config, c)
-    legal = jax.vmap(env.legal_mask)(states)
     spread = jax.vmap(by_card, (0, 0, None))
     return SearchResult(
         q=spread(legal, jnp.where(visits > 0, q, -jnp.inf), -jnp.inf),
@@ -117,22 +127,23 @@ def _in_chunks(params, key, states, budgets, policy_value, config, exploration):
 def _visit_once(
     params: Any,
     states: env.GameState,
+    cards: jax.Array,
     budgets: jax.Array,
     policy_value: PolicyValueFn,
     config: SearchConfig,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """One visit of every legal card, the paper's "raw network", without a tree: the successors of
-    all roots are compacted into full network batches.
+    """One visit of each of the legal cards [B, 52], the paper's "raw network", without a tree: the
+    successors of all roots are compacted into full network batches.
 
-    Returns Q by action and visits, [B, A] each, of the first `budgets` [B] actions of each root,
-    and the number of states given to the network.
+    Returns Q and visits, [B, A] each, of the first `budgets` [B] of the cards of each root, and
+    the number of states given to the network.
     """
     shape = (budgets.size, NUM_ACTIONS)
     chunk = config.chunk or profile().states
 
     def evaluate(q, row, action, live):
         roots = jax.tree.map(lambda leaf: leaf[row], states)
-        successors = jax.vmap(play_action)(roots, action)
+        successors = jax.vmap(env.step)(roots, jax.vmap(nth_card)(cards[row], action))
         _, value = policy_value(params, successors)
         value = jax.vmap(total_value, (0, 0, None))(successors, value, config.lone_transformer)
         value *= jax.vmap(discount)(roots, successors)

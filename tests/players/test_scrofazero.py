@@ -182,7 +182,7 @@ def test_traced_numbers_share_a_program(name: str) -> None:
 
 def test_a_shared_program_is_compiled_once(views, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the player it was compiled for is gone; and explanations are of the same move."""
-    traces = _count_calls(monkeypatch, mcts, "play_action")
+    traces = _count_calls(monkeypatch, mcts, "total_value")
     key, position = jax.random.key(3), positions.take(views, 6)
     for beta in (0.0, 0.1):
         # The chunk is of a size that no other test has.
