@@ -291,6 +291,27 @@ def test_several_chunks_and_any_order(batch: Batch, grown: Grown) -> None:
     assert result.evaluated == 50 * np.sum(largest_last)
 
 
+def test_only_some_cards_are_visited(batch: Batch) -> None:
+    """Each of them as if all were; a search with a tree cannot leave cards out."""
+    rows = batch.half(0)
+    states = take(batch.states, rows)
+    every = SearchConfig(per_legal=1, chunk=50)
+    full = run(batch.params, states, every)
+    cards = np.random.default_rng(0).random((POSITIONS, 52)) < 0.5
+
+    @functools.partial(jax.jit, static_argnums=0, compiler_options=OPTIMISED)
+    def search_some(config: SearchConfig, states: env.GameState, cards: jax.Array) -> SearchResult:
+        return search(batch.params, KEY, states, linear_policy_value, config, cards=cards)
+
+    some = search_some(every, states, jnp.asarray(cards))
+    np.testing.assert_array_equal(some.q, np.where(cards, full.q, -np.inf))
+    np.testing.assert_array_equal(some.visits, np.where(cards, full.visits, 0))
+    # Where one card of several is chosen it is visited; where one alone is legal, nothing is.
+    assert 0 < some.demanded == np.sum(some.visits) < full.demanded
+    with pytest.raises(ConfigError, match="one visit per legal card"):
+        search_some(TRAINING, states, jnp.asarray(cards))
+
+
 def test_budgets_differ_in_a_batch(batch: Batch) -> None:
     """Every root gets exactly its own budget."""
     rows = batch.half(0)
