@@ -50,6 +50,15 @@ def test_sizes_of_the_paper(name: str, parameters: int) -> None:
     assert count_parameters(shapes_of(make(name))) == parameters
 
 
+@pytest.mark.parametrize(("name", "millions"), [("resnet18", 900), ("fc24", 23)])
+def test_operations_of_a_position(name: str, millions: int) -> None:
+    """As the page of results says."""
+    network = make(name)
+    inputs = jax.ShapeDtypeStruct((8, NUM_FEATURES), jnp.float32)
+    cost: Any = jax.jit(network.apply).lower(shapes_of(network), inputs).cost_analysis()
+    assert cost["flops"] / 8e6 == pytest.approx(millions, rel=0.01)
+
+
 def test_size_of_the_default() -> None:
     assert make().config == NetworkConfig("compact")
     assert 500_000 < count_parameters(shapes_of(make())) < 2_000_000
