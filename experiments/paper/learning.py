@@ -46,6 +46,7 @@ class LearningSettings(PlaySettings):
     games: int = field(metadata=at_least(1))
     games_of: dict[str, int] = field(default_factory=dict)
     points: int = field(metadata=at_least(1))
+    deals_on_the_way: int | None = field(metadata=at_least(1))
     seeds: int = field(metadata=at_least(1))
     directory: str
 
@@ -56,6 +57,10 @@ class LearningSettings(PlaySettings):
         for name in self.games_of:
             if name not in self.changes:
                 raise ConfigError(f"games_of {name!r}, which is not among the runs")
+        if (self.deals_on_the_way or 0) > self.deals:
+            raise ConfigError(
+                f"deals_on_the_way must be at most the deals of the end, {self.deals}"
+            )
         for name in self.changes:
             self.training(name)
 
@@ -122,7 +127,7 @@ def make_curve(name: str, settings: LearningSettings, runs: Path) -> Curve:
 def run(settings: LearningSettings, work: Workplace) -> Result:
     greed = players.make("greed")
     curves = [make_curve(name, settings, work.runs) for name in settings.changes]
-    matches, runs = {}, {}
+    matches, runs, on_the_way = {}, {}, {}
     for curve in curves:
         if not curve.is_finished:
             curve.train({key: work.provenance[key] for key in ("command", "commit")})
@@ -134,13 +139,15 @@ def run(settings: LearningSettings, work: Workplace) -> Result:
                 place = curve.checkpoints(seed).directory / LAST / str(epoch)
                 network, params = load_weights(place)
                 matches[label] = players.from_network("raw", network, params), greed
+                if epoch < curve.config.epochs:
+                    on_the_way[label] = settings.deals_on_the_way or settings.deals
         about = curve.checkpoints(curve.seeds[0]).about(LAST, curve.config.epochs)
         runs[curve.name] = {
             "parameters": count_parameters(params),
             "training_seconds": about["progress"]["seconds"],
             "points": points,
         }
-    records = play_all(matches, settings, work)
+    records = play_all(matches, settings, work, on_the_way)
     pairs = pairs_of(runs) if settings.seeds == 1 else []
     result = {**as_rows(records), "differences": differences(records, pairs)}
     return {"name": settings.name, **result, "runs": runs}

@@ -183,11 +183,12 @@ def test_learning(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -> 
 
     monkeypatch.setattr(players, "from_network", from_network)
     line = ["recipe=smoke", "changes={small:{selfplay:{games:16}}}", "games=64", "points=2"]
-    line += ["seeds=2", "deals=6", "batch=8"]
+    line += ["seeds=2", "deals=6", "batch=8", "deals_on_the_way=4"]
     assert learning.main(line) == 0
     result = json.loads((places / "runs" / "learning.json").read_text())["result"]
     labels = [f"small, seed {seed}, {games} games" for games in (32, 64) for seed in (0, 1)]
     assert list(result["rows"]) == labels
+    assert [row["deals"] for row in result["rows"].values()] == [4, 4, 6, 6]
     assert result["runs"]["small"]["points"] == {"32": labels[:2], "64": labels[2:]}
     assert result["runs"]["small"]["parameters"] == count_parameters(made[0])
     assert len({digest(params) for params in made}) == 4
@@ -198,7 +199,12 @@ def test_learning(places: Path, monkeypatch: pytest.MonkeyPatch, real: bool) -> 
     assert said[1][-1] == "0.0 ± 0.0"  # over itself
     monkeypatch.setattr(learning, "train_runs", None)  # now nothing is left to train
     assert learning.main(line) == 0
-    for wrong in ("games_of.other=2", "changes={a:{learner:{nothing:1}}}", "seeds=0"):
+    for wrong in (
+        "games_of.other=2",
+        "changes={a:{learner:{nothing:1}}}",
+        "seeds=0",
+        "deals_on_the_way=7",
+    ):
         assert learning.main([*line, wrong]) == 2
 
 
