@@ -93,8 +93,8 @@ def test_a_race_by_hand(views: PublicView, full: Decision, errors: float) -> Non
     np.testing.assert_array_equal(raced.scenarios.holder, full.scenarios.holder)
     evaluations, earlier = 0, 0
     for row in range(len(views.seat)):
-        all_q = full.scenario_q[row].astype(float)
-        weight = full.weight[row].astype(float)
+        all_q = np.asarray(full.scenario_q[row], float)
+        weight = np.asarray(full.weight[row], float)
         left, searched = race_by_hand(all_q, weight, errors)
         assert [*np.sum(raced.scenario_q[row] > -np.inf, axis=0)] == searched
         for card in np.flatnonzero(searched):
