@@ -13,7 +13,6 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import (
     InferenceConfig,
-    RacingConfig,
     ScenarioConfig,
     WeightConfig,
     make_params,
@@ -21,6 +20,7 @@ from gongzhu_jax.inference.config import (
 from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.explanation import q_standard_error
 from gongzhu_jax.search import SearchConfig
+from gongzhu_jax.search.config import RacingConfig
 from tests import positions
 
 NET = network.make("compact", stem=32, width=16, blocks=1)
