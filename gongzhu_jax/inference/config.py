@@ -16,7 +16,7 @@ from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError, check_choice
 from gongzhu_jax.inference.key_cards import ORDERS
 from gongzhu_jax.inference.registry import PROPOSALS, RULES
-from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.config import RacingConfig, SearchConfig
 
 MOST_SCENARIOS = 65_536
 """Scenarios of one decision: more would take gigabytes, and hours."""
@@ -107,18 +107,6 @@ class WeightConfig:
         if not 2 <= self.min_rank <= 14:
             raise ConfigError("wanted: min_rank from 2 to 14")
         check_sizes(chunk=self.chunk)
-
-
-@dataclass(frozen=True)
-class RacingConfig:
-    """When a card is searched in no further scenarios because it is clearly worse."""
-
-    block: int = 0  # scenarios searched between two looks; 0: all cards are searched in all of them
-    errors: float = 2.0  # standard errors below the best card at which a card is dropped
-
-    def __post_init__(self) -> None:
-        if self.block < 0 or not 0 <= self.errors < math.inf:
-            raise ConfigError("block and errors of a race must be at least 0")
 
 
 @dataclass(frozen=True)

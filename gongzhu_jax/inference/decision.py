@@ -11,11 +11,11 @@ from flax import struct
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
-from gongzhu_jax.inference.racing import mean_of_searched, race
 from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import SearchResult, best_card, network_policy_value, search
+from gongzhu_jax.search.racing import mean_of_searched, race
 
 T = TypeVar("T")
 

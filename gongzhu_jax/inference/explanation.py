@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from gongzhu_jax.game.cards import NUM_SEATS, SEATS
 from gongzhu_jax.inference.decision import Decision
-from gongzhu_jax.inference.racing import shares
+from gongzhu_jax.search.racing import shares
 
 
 def q_standard_error(decision: Decision) -> jax.Array:

@@ -9,9 +9,9 @@ from gongzhu_jax.game.cards import CARD_NAMES, NUM_SEATS, POINT_CARDS, card_name
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.decision import Decision, effective_sample_size
 from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
-from gongzhu_jax.inference.racing import shares
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.players.scrofazero import decision_of
+from gongzhu_jax.search.racing import shares
 
 
 def explain(player: Player, view: PublicView, key: jax.Array | None = None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""Settings of the tree search."""
+"""Settings of the search: of one scenario, and of how many scenarios a card is searched in."""
 
+import math
 from dataclasses import dataclass
 
 from gongzhu_jax.device_profile import check_sizes
@@ -33,3 +34,15 @@ class SearchConfig:
     def one_visit(self) -> bool:
         """Every legal card is visited exactly once: no tree is needed."""
         return self.method == "ucb" and self.base == 0 and self.per_legal == 1
+
+
+@dataclass(frozen=True)
+class RacingConfig:
+    """When a card is searched in no further scenarios because it is clearly worse."""
+
+    block: int = 0  # scenarios searched between two looks; 0: all cards are searched in all of them
+    errors: float = 2.0  # standard errors below the best card at which a card is dropped
+
+    def __post_init__(self) -> None:
+        if self.block < 0 or not 0 <= self.errors < math.inf:
+            raise ConfigError("block and errors of a race must be at least 0")

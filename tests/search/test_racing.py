@@ -13,7 +13,6 @@ from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.config import (
     InferenceConfig,
-    RacingConfig,
     ScenarioConfig,
     WeightConfig,
     make_params,
@@ -21,6 +20,7 @@ from gongzhu_jax.inference.config import (
 from gongzhu_jax.inference.decision import Decision, decide
 from gongzhu_jax.inference.explanation import q_standard_error
 from gongzhu_jax.search import SearchConfig
+from gongzhu_jax.search.config import RacingConfig
 from tests import positions
 
 NET = network.make("compact", stem=32, width=16, blocks=1)
@@ -93,8 +93,8 @@ def test_a_race_by_hand(views: PublicView, full: Decision, errors: float) -> Non
     np.testing.assert_array_equal(raced.scenarios.holder, full.scenarios.holder)
     evaluations, earlier = 0, 0
     for row in range(len(views.seat)):
-        all_q = full.scenario_q[row].astype(float)
-        weight = full.weight[row].astype(float)
+        all_q = np.asarray(full.scenario_q[row], float)
+        weight = np.asarray(full.weight[row], float)
         left, searched = race_by_hand(all_q, weight, errors)
         assert [*np.sum(raced.scenario_q[row] > -np.inf, axis=0)] == searched
         for card in np.flatnonzero(searched):

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.game.cards import NUM_CARDS
-from gongzhu_jax.inference.config import RacingConfig
+from gongzhu_jax.search.config import RacingConfig
 from gongzhu_jax.search.mcts import SearchResult
 
 SearchFn = Callable[[jax.Array, jax.Array, jax.Array], SearchResult]
