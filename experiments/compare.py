@@ -130,6 +130,7 @@ def as_rows(records: Mapping[str, MatchRecord]) -> Result:
 def differences(
     records: Mapping[str, MatchRecord], pairs: Iterable[Sequence[str]]
 ) -> dict[str, dict[str, Any]]:
+    """The differences of pairs of matches, as a result names them."""
     return {f"({a}) - ({b})": difference(records, a, b) for a, b in pairs}
 
 
