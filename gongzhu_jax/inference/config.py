@@ -119,18 +119,23 @@ class InferenceConfig:
     racing: RacingConfig = field(default=RacingConfig(), metadata={"added": True})
 
     def __post_init__(self) -> None:
-        if not self.racing.block:
+        if not self.races:
             return
         if not self.search.one_visit or self.scenarios.stratified:
             raise ConfigError(
                 "racing needs one visit per legal card (search.base=0, search.per_legal=1) and "
-                "scenarios in random order (scenarios.stratified=false)"
+                "scenarios in random order (scenarios.stratified=false); racing.block=0 is none"
             )
         if self.scenarios.draws % self.racing.block:
             raise ConfigError(
                 f"draws, {self.scenarios.draws}, must be a multiple of racing.block, "
                 f"{self.racing.block}"
             )
+
+    @property
+    def races(self) -> bool:
+        """Whether cards may be dropped: where all scenarios are one block, there is no race."""
+        return 0 < self.racing.block < self.scenarios.draws
 
     @property
     def uses_belief(self) -> bool:

@@ -75,7 +75,7 @@ def decide_in(
         keys, own_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
         index, weight = jax.vmap(resample, (0, 0, None))(own_keys, weight, config.scenarios.draws)
         scenarios = _take(scenarios, index).replace(valid=weight > 0)
-    if config.racing.block:  # those that count most come first
+    if config.races:  # those that count most come first
         order = jnp.argsort(-weight, axis=1)
         scenarios, weight = _take((scenarios, weight), order)
     active = scenarios.valid & has_choice[:, None]
@@ -95,7 +95,7 @@ def decide_in(
         )
 
     choices = legal & has_choice[:, None]
-    if config.racing.block:
+    if config.races:
         result = race(search_in, scenarios.holder, weight, active, choices, config.racing)
         scenario_q, open_to = result.scenario_q, result.contenders | ~has_choice[:, None]
         q = mean_of_searched(scenario_q, weight, choices)

@@ -1,11 +1,11 @@
 """ScrofaZero and its simpler relatives: players that have a network.
 
-name            scenarios            weights   search
-raw             5 uniform            none      one visit per legal card
-policy          none needed          -         none: the best logit on the averaged input
-scrofa-simple   SS, up to 9          none      10 + 2 x legal
-scrofa          SS, up to 9          IEC       10 + 2 x legal
-scrofa-strong   64 of 128 by belief  *         one visit per legal card
+name            scenarios             weights   search
+raw             5 uniform             none      one visit per legal card
+policy          none needed           -         none: the best logit on the averaged input
+scrofa-simple   SS, up to 9           none      10 + 2 x legal
+scrofa          SS, up to 9           IEC       10 + 2 x legal
+scrofa-strong   128 of 256 by belief  *         one visit per legal card, racing
 
 * a pool of the belief and the opponent model. The first four are the paper's; the last has the best
 settings that we know (docs/results.md).
@@ -39,7 +39,7 @@ from gongzhu_jax.opponents.card_belief import KIND as BELIEF
 from gongzhu_jax.opponents.opponent_model import KIND as OPPONENT_MODEL
 from gongzhu_jax.players import options
 from gongzhu_jax.players.protocol import BatchFn, Player, as_batch
-from gongzhu_jax.search.config import SearchConfig
+from gongzhu_jax.search.config import RacingConfig, SearchConfig
 from gongzhu_jax.search.mcts import best_card
 
 
@@ -66,9 +66,10 @@ PRESETS: Mapping[str, InferenceConfig | PolicyConfig] = {
     "scrofa-simple": InferenceConfig(weights=WeightConfig(rule="none")),
     "scrofa": InferenceConfig(),
     "scrofa-strong": InferenceConfig(
-        ScenarioConfig(proposal="belief", stratified=False, draws=64, candidates=128),
+        ScenarioConfig(proposal="belief", stratified=False, draws=128, candidates=256),
         WeightConfig(rule="opponent-model", rule_power=0.7, belief_power=0.3),
         _ONE_VISIT,
+        RacingConfig(block=16),
     ),
 }
 """Settings of each player; every field of the parts can be set as an option."""
@@ -130,7 +131,7 @@ def _without_numbers(config: InferenceConfig) -> InferenceConfig:
         replace(config.scenarios, proposal_power=1.0),
         replace(config.weights, beta=0.0, rule_power=1.0, belief_power=1.0 * uses_belief),
         replace(config.search, exploration=0.0),
-        config.racing,
+        config.racing if config.races else RacingConfig(),
     )
 
 

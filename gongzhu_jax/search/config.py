@@ -40,7 +40,8 @@ class SearchConfig:
 class RacingConfig:
     """When a card is searched in no further scenarios because it is clearly worse."""
 
-    block: int = 0  # scenarios searched between two looks; 0: all cards are searched in all of them
+    # Scenarios searched between two looks. 0, or as many as there are: every card in all of them.
+    block: int = 0
     errors: float = 2.0  # standard errors below the best card at which a card is dropped
 
     def __post_init__(self) -> None:

@@ -120,6 +120,14 @@ def test_without_a_limit_nothing_is_dropped(views: PublicView, full: Decision) -
     assert raced.demanded == full.demanded
 
 
+def test_one_block_is_no_race(views: PublicView, full: Decision) -> None:
+    """Settings with a race can be given fewer scenarios than one block has."""
+    for block in (BLOCK * ROUNDS, BLOCK * ROUNDS + 1):
+        at_once = decided(views, RacingConfig(block))
+        np.testing.assert_array_equal(at_once.card, full.card)
+        assert at_once.demanded == full.demanded
+
+
 def test_errors_are_over_the_scenarios_searched() -> None:
     """A card with Q 10 and 30 in scenarios of weight 0.25 and 0.5 that was then dropped."""
     q = np.full((1, 3, 52), -np.inf, np.float32)
@@ -136,7 +144,7 @@ def test_errors_are_over_the_scenarios_searched() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"racing.block": 16}, "multiple of racing.block"),
+        ({"racing.block": 4}, "multiple of racing.block"),
         ({"racing.block": 5, "search.per_legal": 2}, "one visit per legal card"),
         ({"racing.block": 5, "scenarios.stratified": True}, "in random order"),
         ({"racing.errors": float("nan")}, "at least 0"),
