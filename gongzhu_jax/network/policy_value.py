@@ -68,6 +68,48 @@ def _batch_norm(train: bool, dtype: jnp.dtype, axis: str | None, name: str) -> n
     return nn.BatchNorm(not train, momentum=0.9, dtype=dtype, axis_name=axis, name=name)
 
 
+class Conv(nn.Module):
+    """A convolution without a bias, as `nn.Conv` has it, whose gradient is also fast on CPUs.
+
+    On CPUs, XLA compiles the gradient of a convolution inside a loop to a program that is tens of
+    times slower than outside of one, and all learning happens inside loops. A convolution is also a
+    product of the kernel with shifted copies of the image side by side, which is as fast in a loop.
+    """
+
+    channels: int
+    size: int  # of the kernel, which is square
+    stride: int
+    padding: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, x: jax.Array, train: bool) -> jax.Array:
+        shape = (self.size, self.size, x.shape[-1], self.channels)
+        kernel = self.param("kernel", nn.initializers.lecun_normal(), shape)
+        inputs = x.astype(self.dtype), kernel.astype(self.dtype)
+        if not train:
+            return self._convolve(*inputs)
+        return jax.lax.platform_dependent(*inputs, cpu=self._shift, default=self._convolve)
+
+    def _convolve(self, x: jax.Array, kernel: jax.Array) -> jax.Array:
+        padding = [(self.padding, self.padding)] * 2
+        strides, layout = (self.stride, self.stride), ("NHWC", "HWIO", "NHWC")
+        images = x.reshape(-1, *x.shape[-3:])
+        y = jax.lax.conv_general_dilated(images, kernel, strides, padding, dimension_numbers=layout)
+        return y.reshape(*x.shape[:-3], *y.shape[1:])
+
+    def _shift(self, x: jax.Array, kernel: jax.Array) -> jax.Array:
+        pad = (self.padding, self.padding)
+        x = jnp.pad(x, [(0, 0)] * (x.ndim - 3) + [pad, pad, (0, 0)])
+        height, width = ((side - self.size) // self.stride + 1 for side in x.shape[-3:-1])
+        shifted = [
+            x[..., row :: self.stride, column :: self.stride, :][..., :height, :width, :]
+            for row in range(self.size)
+            for column in range(self.size)
+        ]
+        return jnp.concatenate(shifted, axis=-1) @ kernel.reshape(-1, self.channels)
+
+
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions with batch normalisation and a shortcut (ResNet18)."""
 
@@ -78,13 +120,16 @@ class BasicBlock(nn.Module):
 
     @nn.compact
     def __call__(self, x: jax.Array, train: bool) -> jax.Array:
-        conv = functools.partial(nn.Conv, self.channels, use_bias=False, dtype=self.dtype)
+
+        def conv(x: jax.Array, size: int, stride: int, name: str) -> jax.Array:
+            layer = Conv(self.channels, size, stride, size // 2, self.dtype, name=name)
+            return layer(x, train)
+
         norm = functools.partial(_batch_norm, train, self.dtype, self.axis)
-        y = conv((3, 3), self.stride, padding=1, name="conv_0")(x)
-        y = nn.relu(norm("norm_0")(y))
-        y = norm("norm_1")(conv((3, 3), padding=1, name="conv_1")(y))
+        y = nn.relu(norm("norm_0")(conv(x, 3, self.stride, "conv_0")))
+        y = norm("norm_1")(conv(y, 3, 1, "conv_1"))
         if x.shape != y.shape:
-            x = norm("norm_skip")(conv((1, 1), self.stride, padding=0, name="conv_skip")(x))
+            x = norm("norm_skip")(conv(x, 1, self.stride, "conv_skip"))
         return nn.relu(x + y)
 
 
@@ -97,7 +142,7 @@ class ResNet18(nn.Module):
     @nn.compact
     def __call__(self, x: jax.Array, train: bool = False) -> tuple[jax.Array, jax.Array]:
         x = as_image(x).astype(self.dtype)
-        x = nn.Conv(64, (5, 5), padding=1, use_bias=False, dtype=self.dtype, name="conv")(x)
+        x = Conv(64, 5, 1, 1, self.dtype, name="conv")(x, train)
         x = nn.relu(_batch_norm(train, self.dtype, self.axis, "norm")(x))
         for stage, channels in enumerate((64, 128, 256, 512)):
             for number in range(2):

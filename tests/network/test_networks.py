@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import chex
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.network import NUM_FEATURES, Network, NetworkConfig, count_parameters, make
-from gongzhu_jax.network.policy_value import as_image
+from gongzhu_jax.network.policy_value import Conv, as_image
 from gongzhu_jax.runtime import usual_promotion
 
 
@@ -175,6 +177,25 @@ def first_convolution(image: np.ndarray, kernel: np.ndarray) -> np.ndarray:
         for row in range(5)
         for column in range(5)
     )
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "padding", "side"), [(5, 1, 1, 8), (3, 1, 1, 7), (3, 2, 1, 8), (1, 2, 0, 7)]
+)
+def test_convolutions_are_those_of_flax(size: int, stride: int, padding: int, side: int) -> None:
+    """In play and in learning, from the same seed, with the same gradients."""
+    ours = Conv(6, size, stride, padding, jnp.float32)
+    theirs = nn.Conv(6, (size, size), stride, padding, use_bias=False)
+    images = jax.random.normal(jax.random.key(0), (2, 3, side, side, 4))
+    params = theirs.init(jax.random.key(1), images)
+    chex.assert_trees_all_equal(ours.init(jax.random.key(1), images, True), params)
+    wanted, back = jax.vjp(theirs.apply, params, images)
+    change = jax.random.normal(jax.random.key(2), wanted.shape)
+    for train in (False, True):
+        found, own_back = jax.vjp(lambda p, x, t=train: ours.apply(p, x, t), params, images)
+        chex.assert_trees_all_close(
+            (found, own_back(change)), (wanted, back(change)), rtol=1e-4, atol=1e-4
+        )
 
 
 @pytest.fixture(scope="module")
