@@ -63,10 +63,10 @@ def run(settings: WorkedSettings, work: Workplace) -> Result:
     @jax.jit
     def think(params: InferenceParams, keys: jax.Array, views: PublicView):
         decision = decide(params, keys, views, network, config)
-        logs, _, _ = log_weights(
+        rule = log_weights(
             params.network, views, decision.scenarios.holder, params.beta, network, config.weights
         )
-        return decision, jnp.exp(logs)
+        return decision, jnp.exp(rule.log_weight)
 
     keys = jax.random.split(jax.random.key(settings.seed), settings.repeats)
     examples = {}

@@ -119,6 +119,13 @@ class InferenceConfig:
     racing: RacingConfig = field(default=RacingConfig(), metadata={"added": True})
 
     def __post_init__(self) -> None:
+        if self.search.rollout != "none" and not (
+            self.search.one_visit and self.weights.rule == "opponent-model"
+        ):
+            raise ConfigError(
+                "a rollout needs one visit per legal card (search.base=0, search.per_legal=1) and "
+                "the opponent model (weights.rule=opponent-model)"
+            )
         if not self.races:
             return
         if not self.search.one_visit or self.scenarios.stratified:

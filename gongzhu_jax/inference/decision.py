@@ -9,15 +9,30 @@ import jax.numpy as jnp
 from flax import struct
 
 from gongzhu_jax.device_profile import profile
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
-from gongzhu_jax.inference.registry import PROPOSALS, RULES, LogWeights
+from gongzhu_jax.inference.registry import PROPOSALS, ROLLOUTS, RULES, LogWeights, PlayerTypes
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
-from gongzhu_jax.search.mcts import SearchResult, best_card, network_policy_value, search
+from gongzhu_jax.search.mcts import (
+    PlayOnFn,
+    SearchResult,
+    best_card,
+    network_policy_value,
+    search,
+)
 from gongzhu_jax.search.racing import mean_of_searched, race
 
 T = TypeVar("T")
+
+
+class Deals(struct.PyTreeNode):
+    """What a search needs of scenarios, [B, N]."""
+
+    holder: jax.Array  # [B, N, 52] int8
+    types: PlayerTypes | None = None  # [B, N], for rollouts
+    noise: jax.Array | None = None  # [B, N, 52], for rollouts
 
 
 class Decision(struct.PyTreeNode):
@@ -70,19 +85,27 @@ def decide_in(
     has_choice = jnp.sum(legal, axis=-1) > 1
     active = scenarios.valid & has_choice[:, None]
     rule = RULES[config.weights.rule](params, views, scenarios, active, network, config)
+    types = rule.types
     weight = normalise(scenarios.log_weight + _pool(params, scenarios, rule, config, log_odds))
     if config.scenarios.drawn > config.scenarios.draws:
         keys, own_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
         index, weight = jax.vmap(resample, (0, 0, None))(own_keys, weight, config.scenarios.draws)
-        scenarios = _take(scenarios, index).replace(valid=weight > 0)
+        scenarios, types = _take((scenarios, types), index)
+        scenarios = scenarios.replace(valid=weight > 0)
     if config.races:  # those that count most come first
         order = jnp.argsort(-weight, axis=1)
-        scenarios, weight = _take((scenarios, weight), order)
+        scenarios, types, weight = _take((scenarios, types, weight), order)
     active = scenarios.valid & has_choice[:, None]
 
-    def search_in(holder: jax.Array, active: jax.Array, cards: jax.Array | None) -> SearchResult:
-        """Searches scenarios [B, n, 52]; `cards` [B, 52] are visited, None: the legal ones."""
-        states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, holder)
+    deals = Deals(scenarios.holder)
+    if config.search.rollout != "none":
+        shape = scenarios.holder.shape[1:]
+        noise = jax.vmap(lambda key: jax.random.gumbel(jax.random.fold_in(key, 1), shape))(keys)
+        deals = Deals(scenarios.holder, types, noise)
+
+    def search_in(deals: Deals, active: jax.Array, cards: jax.Array | None) -> SearchResult:
+        """Searches deals [B, n]; `cards` [B, 52] are visited, None: the legal ones."""
+        states = jax.vmap(jax.vmap(with_deal, (None, 0)))(views, deals.holder)
         return search(
             params.network,
             keys[0],  # UCB1 draws nothing at random; the Gumbel policy draws for the whole batch
@@ -92,15 +115,16 @@ def decide_in(
             active=active.reshape(-1),
             cards=None if cards is None else jnp.repeat(cards, active.shape[1], axis=0),
             exploration=params.exploration,
+            play_on=_rollout(params, deals, config),
         )
 
     choices = legal & has_choice[:, None]
     if config.races:
-        result = race(search_in, scenarios.holder, weight, active, choices, config.racing)
+        result = race(search_in, deals, weight, active, choices, config.racing)
         scenario_q, open_to = result.scenario_q, result.contenders | ~has_choice[:, None]
         q = mean_of_searched(scenario_q, weight, choices)
     else:
-        result, open_to = search_in(scenarios.holder, active, None), legal
+        result, open_to = search_in(deals, active, None), legal
         scenario_q = result.q.reshape(*scenarios.valid.shape, -1)
         q = weighted_mean(scenario_q, weight, choices)
     return Decision(
@@ -112,6 +136,18 @@ def decide_in(
         demanded=result.demanded + rule.demanded,
         evaluated=result.evaluated + rule.evaluated,
     )
+
+
+def _rollout(params: InferenceParams, deals: Deals, config: InferenceConfig) -> PlayOnFn | None:
+    """How play goes on in roots [B x N] before a successor is evaluated."""
+    if config.search.rollout == "none":
+        return None
+    model = params.opponent_model
+    if model is None or deals.types is None or deals.noise is None:
+        raise ConfigError("rollouts need the opponent model")
+    types, noise = (leaf.reshape(-1, *leaf.shape[2:]) for leaf in (deals.types, deals.noise))
+    rollout = ROLLOUTS[config.search.rollout]
+    return lambda states, row: rollout(model.params, states, types[row], noise[row], model.config)
 
 
 def _take(tree: T, index: jax.Array) -> T:

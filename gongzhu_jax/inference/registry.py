@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
 
+from gongzhu_jax.game.env import GameState
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.constraints import Constraints
 from gongzhu_jax.network.policy_value import Network
@@ -41,12 +42,17 @@ class Proposal(Protocol):
         ...
 
 
+PlayerTypes = jax.Array
+"""[..., 4, player_types] float32, log probabilities of the types of all seats, up to a constant"""
+
+
 class LogWeights(NamedTuple):
     """What a rule says of scenarios, and what it cost."""
 
     log_weight: jax.Array  # [B, N] float32, up to a constant of the decision
     demanded: jax.Array | int = 0  # evaluations of the playing network that the rule asks for
     evaluated: jax.Array | int = 0  # evaluations made, with the padding of batches
+    types: PlayerTypes | None = None  # [B, N], of a rule that tells types of players apart
 
 
 class WeightingRule(Protocol):
@@ -69,5 +75,27 @@ class WeightingRule(Protocol):
         ...
 
 
+class Rollout(Protocol):
+    """How play goes on in given deals, before the network is asked what the position is worth."""
+
+    def __call__(
+        self,
+        params: Any,
+        states: GameState,
+        types: PlayerTypes,
+        noise: jax.Array,
+        config: Any,
+    ) -> GameState:
+        """The states [S] at the end of the rollout, by the parameters and the configuration of the
+        opponent model.
+
+        Args:
+          types: float32[S, 4, player_types].
+          noise: float32[S, 52], standard Gumbel numbers.
+        """
+        ...
+
+
 PROPOSALS: dict[str, Proposal] = {}
 RULES: dict[str, WeightingRule] = {}
+ROLLOUTS: dict[str, Rollout] = {}

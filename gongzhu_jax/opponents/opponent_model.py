@@ -32,7 +32,7 @@ from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, NUM_SEATS, NUM_SUI
 from gongzhu_jax.game.public_view import PublicView, assert_views, unseen_mask
 from gongzhu_jax.inference.config import InferenceConfig, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, opponent_seats
-from gongzhu_jax.inference.registry import RULES, LogWeights
+from gongzhu_jax.inference.registry import RULES, LogWeights, PlayerTypes
 from gongzhu_jax.inference.scenarios import Scenarios
 from gongzhu_jax.network.policy_value import Network, init_module
 from gongzhu_jax.network.weights import SUFFIX, NetworkKind, register
@@ -41,6 +41,10 @@ from gongzhu_jax.opponents.play_features import NUM_CONTEXT_FEATURES, encode_con
 _STAGES = np.arange(NUM_CARDS, dtype=np.int32)
 
 NUM_SITUATION_FEATURES = NUM_CONTEXT_FEATURES + NUM_OPPONENTS * NUM_SUITS  # and shown voids
+
+
+SEVEN_TYPES = "seven-types"
+"""The shipped network that was trained before there was a distilled policy among the players."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,19 @@ def log_likelihood(
     config: OpponentModelConfig,
     active: jax.Array | None = None,
 ) -> jax.Array:
-    """The log probability of the plays of the three others in each scenario, float32[B, N].
+    """The log probability of the plays of the three others in each scenario, float32[B, N]."""
+    return _of_all(by_type_and_seat(params, views, holder, config, active), views)
+
+
+def by_type_and_seat(
+    params: Any,
+    views: PublicView,
+    holder: jax.Array,
+    config: OpponentModelConfig,
+    active: jax.Array | None = None,
+) -> jax.Array:
+    """The log probability of the plays of each of the others in each scenario, if it is of a type,
+    float32[B, N, 4, player_types]; 0 for the viewer.
 
     Args:
       holder: int8[B, N, 52], the scenarios.
@@ -179,10 +195,23 @@ def log_likelihood(
 
     start = jnp.zeros((batch, NUM_SEATS, draws, config.player_types))
     total, _ = ragged.loop(jnp.sum(counts, axis=1), profile().plays, add, start)
+    return jnp.swapaxes(total, 1, 2)
+
+
+def _of_all(by_type: jax.Array, views: PublicView) -> jax.Array:
     left, partner, right = jnp.moveaxis(
-        jax.vmap(lambda by_seat, seat: by_seat[opponent_seats(seat)])(total, views.seat), 1, 0
+        jax.vmap(lambda of, seat: of[:, opponent_seats(seat)])(by_type, views.seat), 2, 0
     )
     return team_log_likelihood(left, right) + mixture_log_likelihood(partner)
+
+
+def player_types(by_type: jax.Array) -> PlayerTypes:
+    """The log probabilities of the types of all seats, up to a constant, from the likelihoods of
+    their plays, [..., 4, player_types]. Partners are of one type or each of its own with even odds,
+    but the viewer's plays, of which nothing is said, tell nothing of its partner."""
+    partner = jnp.roll(by_type, NUM_SEATS // 2, axis=-2)
+    own = mixture_log_likelihood(partner)[..., None]
+    return by_type + jnp.logaddexp(partner, own)
 
 
 def weigh(
@@ -198,9 +227,8 @@ def weigh(
     if model is None:
         raise ConfigError("weights by the opponent model need its network")
     decisions = jnp.any(active, axis=1)
-    return LogWeights(
-        log_likelihood(model.params, views, scenarios.holder, model.config, decisions)
-    )
+    by_type = by_type_and_seat(model.params, views, scenarios.holder, model.config, decisions)
+    return LogWeights(_of_all(by_type, views), types=player_types(by_type))
 
 
 RULES["opponent-model"] = weigh
@@ -212,5 +240,6 @@ KIND = register(
         OpponentModelConfig,
         init_opponent_model,
         "who plays how: the policy of each player type, given its hand",
+        {SEVEN_TYPES: Path(__file__).with_name(f"opponent_model_seven_types{SUFFIX}")},
     )
 )

@@ -5,7 +5,7 @@ raw             5 uniform             none      one visit per legal card
 policy          none needed           -         none: the best logit on the averaged input
 scrofa-simple   SS, up to 9           none      10 + 2 x legal
 scrofa          SS, up to 9           IEC       10 + 2 x legal
-scrofa-strong   128 of 256 by belief  *         one visit per legal card, racing
+scrofa-strong   64 of 128 by belief   *         one visit per legal card, rollouts, racing
 
 * a pool of the belief and the opponent model. The first four are the paper's; the last has the best
 settings that we know (docs/results.md).
@@ -66,9 +66,9 @@ PRESETS: Mapping[str, InferenceConfig | PolicyConfig] = {
     "scrofa-simple": InferenceConfig(weights=WeightConfig(rule="none")),
     "scrofa": InferenceConfig(),
     "scrofa-strong": InferenceConfig(
-        ScenarioConfig(proposal="belief", stratified=False, draws=128, candidates=256),
+        ScenarioConfig(proposal="belief", stratified=False, draws=64, candidates=128),
         WeightConfig(rule="opponent-model", rule_power=0.7, belief_power=0.3),
-        _ONE_VISIT,
+        replace(_ONE_VISIT, rollout="trick"),
         RacingConfig(block=16),
     ),
 }

@@ -1,7 +1,7 @@
 """Settings of the search: of one scenario, and of how many scenarios a card is searched in."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError, check_choice
@@ -19,11 +19,15 @@ class SearchConfig:
     exploration: float = 30.0  # c of UCB1, in points
     ucb_factor: float = 1.0  # v + c sqrt(factor ln N / n): 1 in the paper, 2 in the original runs
     lone_transformer: int = LONE_TRANSFORMER  # points of C10 alone before the end of the game
+    # How far the others play on, by the opponent model, before a position is evaluated: "none", or
+    # to the end of the "trick". It needs weights by the opponent model.
+    rollout: str = field(default="none", metadata={"added": True})
     search_forced: bool = False  # also search where only one card is legal
     chunk: int | None = None  # roots that share one tree, states per network batch; null: usual
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, ("ucb", "gumbel"))
+        check_choice("rollout", self.rollout, ("none", "trick"))
         if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
             raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
         if self.exploration < 0 or self.ucb_factor <= 0:

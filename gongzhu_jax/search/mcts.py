@@ -4,6 +4,7 @@ Roots are sorted by budget and searched in chunks, so that a root with few legal
 pay for one with many.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -21,6 +22,9 @@ from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.config import SearchConfig
 from gongzhu_jax.search.model import NUM_ACTIONS, PolicyValueFn, discount, total_value
 from gongzhu_jax.search.tree import grow, gumbel
+
+PlayOnFn = Callable[[env.GameState, jax.Array], env.GameState]
+"""(states [S], the roots they are of, int32[S]) -> states [S], some plays later"""
 
 
 class SearchResult(struct.PyTreeNode):
@@ -56,6 +60,7 @@ def search(
     active: jax.Array | None = None,
     cards: jax.Array | None = None,
     exploration: jax.Array | None = None,
+    play_on: PlayOnFn | None = None,
 ) -> SearchResult:
     """Searches roots, [B], with the budget of `config` each.
 
@@ -64,6 +69,7 @@ def search(
       cards: bool[B, 52]; only these legal cards are visited, where each is visited once.
       exploration: in place of the constant in `config`, as a traced number, so that a sweep
         compiles once.
+      play_on: how play goes on before a successor is evaluated, where each card is visited once.
     """
     env.assert_states(states)
     budgets = budgets_of(states, config)
@@ -80,7 +86,11 @@ def search(
         chex.assert_type(active, bool)
         budgets = jnp.where(active, budgets, 0)
     if config.one_visit:
-        q, visits, evaluated = _visit_once(params, states, legal, budgets, policy_value, config)
+        q, visits, evaluated = _visit_once(
+            params, states, legal, budgets, policy_value, config, play_on
+        )
+    elif play_on is not None:
+        raise ConfigError("only a search of one visit per legal card can have rollouts")
     else:
         c = jnp.float32(config.exploration) if exploration is None else exploration
         q, visits, evaluated = _in_chunks(params, key, states, budgets, policy_value, config, c)
@@ -131,6 +141,7 @@ def _visit_once(
     budgets: jax.Array,
     policy_value: PolicyValueFn,
     config: SearchConfig,
+    play_on: PlayOnFn | None,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """One visit of each of the legal cards [B, 52], the paper's "raw network", without a tree: the
     successors of all roots are compacted into full network batches.
@@ -144,6 +155,8 @@ def _visit_once(
     def evaluate(q, row, action, live):
         roots = jax.tree.map(lambda leaf: leaf[row], states)
         successors = jax.vmap(env.step)(roots, jax.vmap(nth_card)(cards[row], action))
+        if play_on is not None:
+            successors = play_on(successors, row)
         _, value = policy_value(params, successors)
         value = jax.vmap(total_value, (0, 0, None))(successors, value, config.lone_transformer)
         value *= jax.vmap(discount)(roots, successors)

@@ -8,6 +8,7 @@ clear one few. Axes: B decisions, N scenarios each.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import chex
 import jax
@@ -18,8 +19,8 @@ from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.search.config import RacingConfig
 from gongzhu_jax.search.mcts import SearchResult
 
-SearchFn = Callable[[jax.Array, jax.Array, jax.Array], SearchResult]
-"""(holder int8[B, n, 52], active bool[B, n], cards bool[B, 52]) -> a search of B x n roots"""
+SearchFn = Callable[[Any, jax.Array, jax.Array], SearchResult]
+"""(scenarios [B, n], active bool[B, n], cards bool[B, 52]) -> a search of B x n roots"""
 
 
 class Race(struct.PyTreeNode):
@@ -33,7 +34,7 @@ class Race(struct.PyTreeNode):
 
 def race(
     search: SearchFn,
-    holder: jax.Array,
+    scenarios: Any,
     weight: jax.Array,
     active: jax.Array,
     legal: jax.Array,
@@ -42,19 +43,20 @@ def race(
     """Races the legal cards, bool[B, 52].
 
     Args:
-      holder: int8[B, N, 52], the scenarios, with normalised weights [B, N], the largest first: what
-        has little weight cannot decide a race before what has much is seen.
+      scenarios: a tree of arrays [B, N, ...], with normalised weights [B, N], the largest first:
+        what has little weight cannot decide a race before what has much is seen.
       active: bool[B, N], those that are searched.
     """
     batch, draws = weight.shape
-    chex.assert_shape(holder, (batch, draws, NUM_CARDS))
+    chex.assert_tree_shape_prefix(scenarios, (batch, draws))
     chex.assert_shape(active, (batch, draws))
     chex.assert_shape(legal, (batch, NUM_CARDS))
 
     def run_block(number: jax.Array, before: Race) -> Race:
         first = number * config.block
-        part, searched = (
-            jax.lax.dynamic_slice_in_dim(x, first, config.block, 1) for x in (holder, active)
+        part, searched = jax.tree.map(
+            lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, config.block, 1),
+            (scenarios, active),
         )
         is_open = jnp.sum(before.contenders, axis=1) > 1
         result = search(part, searched & is_open[:, None], before.contenders)

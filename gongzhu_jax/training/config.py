@@ -77,6 +77,8 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if self.epochs < 1:
             raise ConfigError("a run needs at least 1 epoch")
+        if self.search.rollout != "none":
+            raise ConfigError("self-play has no opponent model, so search.rollout must be none")
         if self.positions_per_epoch % self.learner.minibatch:
             raise ConfigError(
                 f"{self.selfplay.games} games x 52 positions do not divide into minibatches "

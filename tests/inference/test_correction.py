@@ -60,7 +60,7 @@ def _log_weights(views: PublicView, holder: Any, config: WeightConfig, **options
     params, network = options.get("params", POLICY), options.get("network", LINEAR)
     run = _compiled(network, replace(config, beta=0.0))
     weighed = run(params, views, holder, jnp.float32(config.beta), options.get("active"))
-    return tuple(np.asarray(x) for x in weighed)
+    return tuple(np.asarray(x) for x in (weighed.log_weight, weighed.demanded, weighed.evaluated))
 
 
 @pytest.fixture(scope="module")
@@ -267,10 +267,10 @@ def test_no_weights_cost_nothing(views, holder) -> None:
     valid = np.ones(holder.shape[:2], bool)
     scenarios: Any = Scenarios(holder, holder, jnp.asarray(valid), jnp.zeros(valid.shape))
     rule: Any = RULES["none"]
-    weights, demanded, evaluated = rule(None, views, scenarios, valid, None, None)
-    assert weights.shape == (len(STAGES), DRAWS)
-    assert not np.any(weights)
-    assert demanded == evaluated == 0
+    found = rule(None, views, scenarios, valid, None, None)
+    assert found.log_weight.shape == (len(STAGES), DRAWS)
+    assert not np.any(found.log_weight)
+    assert found.demanded == found.evaluated == 0
 
 
 def test_inactive_scenarios_cost_nothing(views, holder) -> None:

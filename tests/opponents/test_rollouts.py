@@ -1,0 +1,196 @@
+"""Rollouts to the end of the trick against the same rollouts in plain Python, play by play."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gongzhu_jax import players
+from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game import env
+from gongzhu_jax.game.public_view import view
+from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.opponents.opponent_model import (
+    KIND,
+    OpponentModelConfig,
+    OpponentModelNet,
+    encode_situations,
+    player_types,
+)
+from gongzhu_jax.opponents.rollouts import encode_situation, finish_trick, policy
+from gongzhu_jax.search import SearchConfig
+from gongzhu_jax.search.mcts import search
+from tests import beliefs, positions
+
+STAGES = [0, 1, 2, 3, 5, 6, 7, 18, 19, 29, 30, 41, 46, 47, 49, 50, 51]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "opponent_model": beliefs.save_opponent_model(folder),
+        "belief": beliefs.save_small(folder),
+    }
+
+
+@pytest.fixture(scope="module")
+def model(files: dict[str, Path]) -> tuple[OpponentModelConfig, Any]:
+    return load_weights(files["opponent_model"], KIND)
+
+
+@pytest.fixture(scope="module")
+def states() -> env.GameState:
+    return positions.random_states(11, STAGES)
+
+
+def test_a_situation_is_that_of_the_play_which_comes_next(states: env.GameState) -> None:
+    now = jax.jit(jax.vmap(encode_situation))(states)
+
+    @jax.jit
+    @jax.vmap
+    def later(state: env.GameState) -> jax.Array:
+        card = jnp.argmax(env.legal_mask(state)).astype(jnp.int8)
+        return encode_situations(view(env.step(state, card), 0))[state.stage]
+
+    np.testing.assert_array_equal(now, later(states))
+
+
+def by_hand(
+    model: tuple[OpponentModelConfig, Any], state: env.GameState, log_types: np.ndarray
+) -> np.ndarray:
+    """The policy of the player to move, [52], type by type."""
+    config, params = model
+    mover = int(env.player_to_move(state))
+    hand = np.asarray(state.holder) == mover
+    logits: Any = OpponentModelNet(config).apply(params, encode_situation(state), hand)
+    legal = np.flatnonzero(env.legal_mask(state))
+    chances = np.exp(log_types[mover] - log_types[mover].max())
+    total = np.zeros(52)
+    for chance, of_type in zip(chances / chances.sum(), np.asarray(logits, float), strict=True):
+        odds = np.exp(of_type[legal] - of_type[legal].max())
+        total[legal] += chance * odds / odds.sum()
+    return total
+
+
+def test_a_trick_is_finished_by_hand(
+    model: tuple[OpponentModelConfig, Any], states: env.GameState
+) -> None:
+    config, params = model
+    random = np.random.default_rng(0)
+    types = random.normal(0, 2, (len(STAGES), 4, config.player_types)).astype(np.float32)
+    noise = random.gumbel(size=(len(STAGES), 52)).astype(np.float32)
+    finished = jax.jit(finish_trick, static_argnums=4)(params, states, types, noise, config)
+    played = 0
+    for row, stage in enumerate(STAGES):
+        state = positions.take(states, row)
+        while int(state.stage) % 4:
+            chances = by_hand(model, state, types[row])
+            assert chances.sum() == pytest.approx(1, abs=1e-5)
+            with np.errstate(divide="ignore"):
+                card = np.argmax(np.log(chances) + noise[row])
+            state = env.step(state, jnp.int8(card))
+            played += 1
+        assert int(state.stage) == -(-stage // 4) * 4
+        jax.tree.map(np.testing.assert_array_equal, positions.take(finished, row), state)
+    assert played == sum(-stage % 4 for stage in STAGES) > 20
+
+
+def test_cards_are_drawn_as_often_as_they_are_likely(
+    model: tuple[OpponentModelConfig, Any],
+) -> None:
+    config, params = model
+    count = 4000
+    state = positions.take(positions.random_states(12, [3]), 0)
+    many = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], count, axis=0), state)
+    types = jnp.zeros((count, 4, config.player_types))
+    noise = jax.random.gumbel(jax.random.key(0), (count, 52))
+    drawn = jax.jit(finish_trick, static_argnums=4)(params, many, types, noise, config).plays[:, 3]
+    likely = by_hand(model, state, np.zeros((4, config.player_types)))
+    assert np.sum(likely > 0.02) > 1
+    share = np.bincount(np.asarray(drawn), minlength=52) / count
+    np.testing.assert_allclose(share, likely, atol=5 * np.sqrt(0.25 / count))
+
+
+def test_others_do_not_see_the_hidden_hands(
+    model: tuple[OpponentModelConfig, Any], states: env.GameState
+) -> None:
+    """With the cards of the two others exchanged, the player to move has the same policy."""
+    config, params = model
+    mover = np.asarray(jax.vmap(env.player_to_move)(states))[:, None]
+    first, second = (mover + 1) % 4, (mover + 3) % 4
+    holder = np.asarray(states.holder)
+    swapped = np.where(holder == first, second, np.where(holder == second, first, holder))
+    assert (swapped != holder).any()
+    zeros = jnp.zeros((len(STAGES), config.player_types))
+    of = jax.jit(policy, static_argnums=3)
+    other = of(params, states.replace(holder=jnp.asarray(swapped, jnp.int8)), zeros, config)
+    np.testing.assert_array_equal(of(params, states, zeros, config), other)
+
+
+def test_types_by_all_pairs() -> None:
+    """Partners are of one type with probability 1/2, else each of any."""
+    by_type = np.random.default_rng(1).normal(0, 2, (4, 3))
+    found = np.asarray(jax.nn.softmax(player_types(jnp.asarray(by_type, jnp.float32)), axis=-1))
+    for seat in range(4):
+        wanted = np.zeros(3)
+        for own, other in itertools.product(range(3), repeat=2):
+            prior = 0.5 * (own == other) / 3 + 0.5 / 9
+            wanted[own] += prior * np.exp(by_type[seat, own] + by_type[(seat + 2) % 4, other])
+        np.testing.assert_allclose(found[seat], wanted / wanted.sum(), rtol=1e-4)
+
+
+def test_q_is_the_value_at_the_end_of_the_trick(
+    model: tuple[OpponentModelConfig, Any], states: env.GameState
+) -> None:
+    """With a network that expects nothing more, Q is the margin when the trick is over, for the
+    team of the player to move at the root."""
+    config, params = model
+    types = jnp.zeros((len(STAGES), 4, config.player_types))
+    noise = jax.random.gumbel(jax.random.key(3), (len(STAGES), 52))
+
+    def nothing_more(_: Any, states: env.GameState) -> tuple[jax.Array, jax.Array]:
+        return jnp.zeros((len(states.stage), 52)), jnp.zeros(len(states.stage))
+
+    def play_on(states: env.GameState, row: jax.Array) -> env.GameState:
+        return finish_trick(params, states, types[row], noise[row], config)
+
+    @jax.jit
+    def run(states: env.GameState) -> jax.Array:
+        one_visit = SearchConfig(0, 1)
+        return search(None, jax.random.key(0), states, nothing_more, one_visit, play_on=play_on).q
+
+    q = np.asarray(run(states))
+    finish = jax.jit(finish_trick, static_argnums=4)
+    differ = 0
+    for row in range(len(STAGES)):
+        state = positions.take(states, row)
+        legal = np.flatnonzero(env.legal_mask(state))
+        if len(legal) < 2:
+            continue
+        for card in legal:
+            after = jax.tree.map(lambda leaf: leaf[None], env.step(state, jnp.int8(card)))
+            over = positions.take(
+                finish(params, after, types[row][None], noise[row][None], config), 0
+            )
+            mover = env.player_to_move(state)
+            assert q[row, card] == int(env.team_margin(over, mover))
+            differ += q[row, card] != int(env.team_margin(positions.take(after, 0), mover))
+    assert differ > 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights.rule": "none"}, "weights.rule=opponent-model"),
+        ({"search.per_legal": 2, "racing.block": 0}, "one visit per legal card"),
+        ({"search.rollout": "game"}, "trick"),
+    ],
+)
+def test_impossible_rollouts(options: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        players.make("scrofa-strong", **{"search.rollout": "trick", **options})
