@@ -44,7 +44,7 @@ CRITIC = weights.POLICY_VALUE.named[weights.CRITIC]
 PLAYERS = {
     "scrofa": [NETWORK],
     "distilled": [DISTILLED, CRITIC, BELIEF],
-    "scrofa-strong": [CRITIC, BELIEF, MODEL],
+    "scrofa-strong": [CRITIC, BELIEF, MODEL, DISTILLED],  # the model knows the distilled policy
 }
 """Players of the first table of the README: the weights files that they need."""
 
