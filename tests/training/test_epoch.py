@@ -238,6 +238,7 @@ def test_minibatches_that_do_not_divide_over_the_devices() -> None:
     [
         (TrainingConfig, {"learner": LearnerConfig(minibatch=60)}, "minibatches of 60"),
         (TrainingConfig, {"epochs": 0}, "at least 1 epoch"),
+        (TrainingConfig, {"search": SearchConfig(rollout="trick")}, "rollout"),
         (SelfPlayConfig, {"games": 0}, "games"),
         (SelfPlayConfig, {"random_play": 1.5}, "random_play"),
         (SelfPlayConfig, {"td_lambda": -0.1}, "td_lambda"),
