@@ -110,7 +110,9 @@ def table() -> str:
     rows = [["the paper says", "where", "paper", "ours", "verdict"]]
     for claim in claims():
         figures = measured(claim)
-        numbers = [paper_numbers(experiment, label) for experiment, label, *_ in claim.figures]
+        # The paper's numbers are those of a line, not of another column such as a difference.
+        lines = [of for of in claim.figures if len(of) == 2]
+        numbers = [paper_numbers(experiment, label) for experiment, label in lines]
         paper = [n.text for of_one in numbers for n in of_one if n.where != "logs"]
         ours = [TO_BE_PLAYED if figure is None else figure.text for figure in figures]
         if len(figures) > 1:
