@@ -4,10 +4,11 @@
     python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
 configs/rows has the comparisons that are published: techniques, weightings, inputs, strength,
-parts, anytime, oracle_gap and openspiel. Each match is one record (docs/results.md), so what was
-played before is not played again. The result has `rows` by name, each a summary of a record with
-the commits that played it, `differences` of two rows on the deals that both played, and if
-`move_time` is set, `milliseconds`: how long the first player of each row takes for a move.
+parts, alternatives, partners, anytime, oracle_gap and openspiel. A team of two different players is
+written "one + other". Each match is one record (docs/results.md), so what was played before is not
+played again. The result has `rows` by name, each a summary of a record with the commits that played
+it, `differences` of two rows on the deals that both played, and if `move_time` is set,
+`milliseconds`: how long the first player of each row takes for a move.
 """
 
 import time
@@ -35,10 +36,13 @@ from gongzhu_jax.evaluation.recorder import Recorder
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.players import Player, all_seeing
 from gongzhu_jax.players.labels import check_labels, make_labelled, player_name
+from gongzhu_jax.players.partners import partners
 from gongzhu_jax.search.config import SearchConfig
 
 SEES_ALL = "sees-all"
 """The player that is given all hands; only comparisons know it by name."""
+AND = " + "
+"""Between the labels of two partners."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,9 @@ class CompareSettings(PlaySettings):
             raise ConfigError("there are no matches: say rows=techniques, or matches={...}")
         if any(len(pair) != 2 for pair in (*self.matches.values(), *self.differences)):
             raise ConfigError("matches and differences are pairs")
+        for team in self.teams:
+            if len(team.split(AND)) > 2:
+                raise ConfigError(f"a team has two partners, and {team!r} names more")
         check_labels(dict.fromkeys(self.labels), self.players)
         for name in (*(row for pair in self.differences for row in pair), *self.deals_of):
             if name not in self.matches:
@@ -67,8 +74,13 @@ class CompareSettings(PlaySettings):
             raise ConfigError(f"deals_of must lie in 1..{self.deals}, the number of deals")
 
     @property
+    def teams(self) -> list[str]:
+        """A label, or those of two partners, for each side of all matches."""
+        return [team for pair in self.matches.values() for team in pair]
+
+    @property
     def labels(self) -> list[str]:
-        return [label for pair in self.matches.values() for label in pair]
+        return [label for team in self.teams for label in team.split(AND)]
 
 
 def make_player(label: str, settings: CompareSettings) -> Player:
@@ -77,6 +89,12 @@ def make_player(label: str, settings: CompareSettings) -> Player:
     options = settings.players.get(label, {})
     network, params = load_weights(settings.checkpoint)
     return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
+
+
+def make_team(team: str, settings: CompareSettings) -> Player:
+    """Two players of one label, or two partners."""
+    made = [make_player(label, settings) for label in team.split(AND)]
+    return made[0] if len(made) == 1 else partners(*made)
 
 
 def play_one(
@@ -142,7 +160,7 @@ def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dic
 
 
 def run(settings: CompareSettings, work: Workplace) -> Result:
-    players = {label: make_player(label, settings) for label in dict.fromkeys(settings.labels)}
+    players = {team: make_team(team, settings) for team in dict.fromkeys(settings.teams)}
     matches = {name: (players[one], players[two]) for name, (one, two) in settings.matches.items()}
     records = play_all(matches, settings, work, settings.deals_of, settings.launcher)
     paired = differences(records, settings.differences)

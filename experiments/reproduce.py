@@ -39,7 +39,19 @@ from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
 from gongzhu_jax.evaluation.match_records import RecordStore
 from gongzhu_jax.network.weights import load_weights
 
-_ROWS = ("techniques", "strength", "inputs", "weightings", "parts", "anytime", "oracle_gap")
+_ROWS = (
+    *(
+        "techniques",
+        "strength",
+        "inputs",
+        "weightings",
+        "parts",
+        "alternatives",
+        "partners",
+        "anytime",
+    ),
+    "oracle_gap",
+)
 _ALONE = ("round_robin", "belief_quality", "value_bias", "exploit")
 _OF_PAPER = (
     *("training_curve", "card_values", "card_statistics", "denominators", "irrelevant_cards"),

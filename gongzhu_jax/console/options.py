@@ -17,6 +17,7 @@ FILES = {
     "weights file; none: the shipped one",
     "belief": "weights file of the card belief; none: the shipped one",
     "opponent_model": "weights file of the opponent model; none: the shipped one",
+    "distilled": "weights file of the distilled policy; none: the shipped one",
 }
 """Options that name files are arguments of functions, not fields."""
 

@@ -23,6 +23,8 @@ MOST_SCENARIOS = 65_536
 
 BELIEF = "belief"
 """The proposal whose density is also the belief in `weights.belief_power`."""
+DISTILLED = "distilled"
+"""The prior that `prior.share` is about."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,17 @@ class WeightConfig:
 
 
 @dataclass(frozen=True)
+class PriorConfig:
+    """How much counts what the distilled policy thinks of the cards before any search."""
+
+    share: float = 0.0  # of the distilled policy's Q in the choice; the rest is that of the search
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < 1:
+            raise ConfigError("the share of a prior must be at least 0 and below 1")
+
+
+@dataclass(frozen=True)
 class InferenceConfig:
     """A whole decision. Defaults: ScrofaZero of the paper, SS with IEC, 10 + 2 x legal."""
 
@@ -117,6 +130,7 @@ class InferenceConfig:
     weights: WeightConfig = field(default_factory=WeightConfig)
     search: SearchConfig = field(default_factory=lambda: SearchConfig(base=10))
     racing: RacingConfig = field(default=RacingConfig(), metadata={"added": True})
+    prior: PriorConfig = field(default=PriorConfig(), metadata={"added": True})
 
     def __post_init__(self) -> None:
         if self.search.rollout != "none" and not (
@@ -167,6 +181,7 @@ class InferenceParams(struct.PyTreeNode):
     belief_power: jax.Array  # [] float32
     belief: LearnedModel | None = None
     opponent_model: LearnedModel | None = None
+    distilled: LearnedModel | None = None
 
 
 def make_params(
@@ -174,6 +189,7 @@ def make_params(
     config: InferenceConfig,
     belief: LearnedModel | None = None,
     opponent_model: LearnedModel | None = None,
+    distilled: LearnedModel | None = None,
 ) -> InferenceParams:
     """The parameters of a decision, with the numbers of `config`."""
     return InferenceParams(
@@ -185,4 +201,5 @@ def make_params(
         belief_power=jnp.float32(config.weights.belief_power),
         belief=belief,
         opponent_model=opponent_model,
+        distilled=distilled,
     )

@@ -10,9 +10,17 @@ from flax import struct
 
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
-from gongzhu_jax.inference.config import BELIEF, InferenceConfig, InferenceParams
-from gongzhu_jax.inference.registry import PROPOSALS, ROLLOUTS, RULES, LogWeights, PlayerTypes
+from gongzhu_jax.inference.config import BELIEF, DISTILLED, InferenceConfig, InferenceParams
+from gongzhu_jax.inference.registry import (
+    PRIORS,
+    PROPOSALS,
+    ROLLOUTS,
+    RULES,
+    LogWeights,
+    PlayerTypes,
+)
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
 from gongzhu_jax.search.mcts import (
@@ -32,14 +40,16 @@ class Deals(struct.PyTreeNode):
 
     holder: jax.Array  # [B, N, 52] int8
     types: PlayerTypes | None = None  # [B, N], for rollouts
-    noise: jax.Array | None = None  # [B, N, 52], for rollouts
+    noise: jax.Array | None = None  # [B, N, tricks, 52], for rollouts
 
 
 class Decision(struct.PyTreeNode):
     """What was thought, for the move and for whoever asks why."""
 
     card: jax.Array  # [B] int8
-    q: jax.Array  # [B, 52] weighted average in points; -inf for illegal cards, and where forced
+    # [B, 52] weighted average in points, with its share of the prior; -inf for illegal cards, and
+    # where forced
+    q: jax.Array
     scenario_q: jax.Array  # [B, N, 52]
     weight: jax.Array  # [B, N] normalised
     scenarios: Scenarios  # [B]
@@ -99,7 +109,8 @@ def decide_in(
 
     deals = Deals(scenarios.holder)
     if config.search.rollout != "none":
-        shape = scenarios.holder.shape[1:]
+        tricks = ROLLOUTS[config.search.rollout].tricks
+        shape = (scenarios.holder.shape[1], tricks, NUM_CARDS)
         noise = jax.vmap(lambda key: jax.random.gumbel(jax.random.fold_in(key, 1), shape))(keys)
         deals = Deals(scenarios.holder, types, noise)
 
@@ -127,6 +138,8 @@ def decide_in(
         result, open_to = search_in(deals, active, None), legal
         scenario_q = result.q.reshape(*scenarios.valid.shape, -1)
         q = weighted_mean(scenario_q, weight, choices)
+    if config.prior.share > 0:
+        q = with_prior(q, PRIORS[DISTILLED](params, views), config.prior.share)
     return Decision(
         card=jax.vmap(best_card)(keys, jnp.where(open_to, q, -jnp.inf), legal & open_to),
         q=q,
@@ -146,8 +159,8 @@ def _rollout(params: InferenceParams, deals: Deals, config: InferenceConfig) -> 
     if model is None or deals.types is None or deals.noise is None:
         raise ConfigError("rollouts need the opponent model")
     types, noise = (leaf.reshape(-1, *leaf.shape[2:]) for leaf in (deals.types, deals.noise))
-    rollout = ROLLOUTS[config.search.rollout]
-    return lambda states, row: rollout(model.params, states, types[row], noise[row], model.config)
+    finish = ROLLOUTS[config.search.rollout].finish
+    return lambda states, row: finish(model.params, states, types[row], noise[row], model.config)
 
 
 def _take(tree: T, index: jax.Array) -> T:
@@ -186,6 +199,16 @@ def weighted_mean(scenario_q: jax.Array, weight: jax.Array, legal: jax.Array) ->
     known = jnp.where(scenario_q > -jnp.inf, scenario_q, 0.0)
     mean = jnp.einsum("bnc,bn->bc", known, weight, precision=jax.lax.Precision.HIGHEST)
     return jnp.where(legal, mean, -jnp.inf)
+
+
+def with_prior(q: jax.Array, prior: jax.Array, share: float) -> jax.Array:
+    """Q [B, 52], -inf where a card has none, with that share of the prior's differences between the
+    cards; the mean over the cards stays."""
+    chex.assert_equal_shape([q, prior])
+    known = q > -jnp.inf
+    difference = jnp.where(known, prior - q, 0.0)
+    mean = jnp.sum(difference, axis=1) / jnp.maximum(jnp.sum(known, axis=1), 1)
+    return jnp.where(known, q + share * (difference - mean[:, None]), -jnp.inf)
 
 
 def effective_sample_size(weight: jax.Array) -> jax.Array:

@@ -1,9 +1,10 @@
-"""Proposals, which draw scenarios, and weighting rules, which judge them, by name.
+"""Proposals, which draw scenarios, weighting rules, which judge them, rollouts and priors, by name.
 
 This package registers the paper's; `gongzhu_jax.opponents` registers those that need a network of
 its own. Axes: B decisions, N scenarios each.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
@@ -75,7 +76,7 @@ class WeightingRule(Protocol):
         ...
 
 
-class Rollout(Protocol):
+class FinishFn(Protocol):
     """How play goes on in given deals, before the network is asked what the position is worth."""
 
     def __call__(
@@ -91,11 +92,28 @@ class Rollout(Protocol):
 
         Args:
           types: float32[S, 4, player_types].
-          noise: float32[S, 52], standard Gumbel numbers.
+          noise: float32[S, tricks, 52], standard Gumbel numbers.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A way to play on, with the number of tricks for which it needs random numbers."""
+
+    finish: FinishFn
+    tricks: int
+
+
+class Prior(Protocol):
+    """What is thought of the cards before any scenario is looked at."""
+
+    def __call__(self, params: "InferenceParams", views: PublicView) -> jax.Array:
+        """Q of all cards for views [B], float32[B, 52], up to a constant of each decision."""
         ...
 
 
 PROPOSALS: dict[str, Proposal] = {}
 RULES: dict[str, WeightingRule] = {}
 ROLLOUTS: dict[str, Rollout] = {}
+PRIORS: dict[str, Prior] = {}

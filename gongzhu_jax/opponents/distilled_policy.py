@@ -22,7 +22,9 @@ from flax import struct
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView, assert_views
+from gongzhu_jax.inference.config import DISTILLED, InferenceParams
 from gongzhu_jax.inference.constraints import NUM_OPPONENTS, constraints
+from gongzhu_jax.inference.registry import PRIORS
 from gongzhu_jax.network.features import encode_view_averaged, with_shares
 from gongzhu_jax.network.policy_value import (
     POLICY_SHARPNESS,
@@ -137,6 +139,16 @@ def apply_games(
     of `apply_views`, but plays are read once per game."""
     return _apply(params, encode_games(games, views), views, config)
 
+
+def prior(params: InferenceParams, views: PublicView) -> jax.Array:
+    """What the distilled policy thinks of the cards, [B, 52]."""
+    model = params.distilled
+    if model is None:
+        raise ConfigError("the prior needs the distilled policy")
+    return apply_views(model.params, views, model.config).q
+
+
+PRIORS[DISTILLED] = prior
 
 KIND = register(
     NetworkKind(

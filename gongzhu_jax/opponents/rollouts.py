@@ -1,10 +1,12 @@
-"""Rollouts to the end of the trick: the others play as the opponent model expects of them.
+"""Rollouts: play goes on as the opponent model expects, to the end of the trick or of the game.
 
 A critic that is asked in the middle of a trick has to guess who wins it. A rollout lets the others
 complete the trick first, each from its own hand and from what all could see, so the critic is asked
-about positions in which the trick is over. Axes: S states.
+about positions in which the trick is over. A rollout to the end of the game needs no critic. Axes:
+S states.
 """
 
+from functools import partial
 from typing import Any
 
 import chex
@@ -13,9 +15,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_RANKS, NUM_SEATS, NUM_TRICKS, SEATS, SUITS
+from gongzhu_jax.game.cards import (
+    CARDS,
+    NO_CARD,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SEATS,
+    NUM_TRICKS,
+    SEATS,
+    SUITS,
+)
 from gongzhu_jax.game.public_view import shown_voids
-from gongzhu_jax.inference.registry import ROLLOUTS, PlayerTypes
+from gongzhu_jax.inference.registry import ROLLOUTS, PlayerTypes, Rollout
 from gongzhu_jax.opponents.opponent_model import OpponentModelConfig, OpponentModelNet
 
 
@@ -57,39 +68,48 @@ def policy(
     return jnp.einsum("st,stc->sc", jax.nn.softmax(log_types, axis=-1), by_type)
 
 
-def finish_trick(
+def finish(
     params: Any,
     states: env.GameState,
     types: PlayerTypes,
     noise: jax.Array,
     config: OpponentModelConfig,
+    *,
+    game: bool,
 ) -> env.GameState:
-    """The states [S] in which the tricks under way are over.
+    """The states [S] in which the tricks under way, or the games, are over.
 
     Args:
       types: float32[S, 4, player_types], log probabilities of the types of all seats.
-      noise: float32[S, 52], standard Gumbel numbers by which the cards are drawn. States with the
-        same ones differ by what was played, not by chance.
+      noise: float32[S, tricks, 52], standard Gumbel numbers by which the cards are drawn; in one
+        trick no two players can draw the same card. States with the same numbers differ by what
+        was played, not by chance.
     """
     env.assert_states(states)
-    chex.assert_shape(types, (len(states.stage), NUM_SEATS, config.player_types))
-    chex.assert_shape(noise, (len(states.stage), len(CARDS)))
+    count, tricks = len(states.stage), NUM_TRICKS if game else 1
+    chex.assert_shape(types, (count, NUM_SEATS, config.player_types))
+    chex.assert_shape(noise, (count, tricks, len(CARDS)))
+
+    def plays_left(states: env.GameState) -> jax.Array:
+        return NUM_CARDS - states.stage if game else -states.stage % NUM_SEATS
 
     def play_one(_: jax.Array, states: env.GameState) -> env.GameState:
         mover = jax.vmap(env.player_to_move)(states)
         log_types = jnp.take_along_axis(types, mover[:, None, None].astype(jnp.int32), axis=1)[:, 0]
         likely = policy(params, states, log_types, config)
-        card = jnp.argmax(jnp.log(likely) + noise, axis=1).astype(jnp.int8)
+        trick = states.stage // NUM_SEATS % tricks
+        drawn = jnp.log(likely) + noise[jnp.arange(count), trick]
+        card = jnp.argmax(drawn, axis=1).astype(jnp.int8)
         after = jax.vmap(env.step)(states, card)
-        under_way = states.stage % NUM_SEATS > 0
+        under_way = plays_left(states) > 0
 
         def choose(old: jax.Array, new: jax.Array) -> jax.Array:
             return jnp.where(under_way.reshape(-1, *[1] * (old.ndim - 1)), new, old)
 
         return jax.tree.map(choose, states, after)
 
-    longest = jnp.max(-states.stage % NUM_SEATS)
-    return jax.lax.fori_loop(0, longest, play_one, states)
+    return jax.lax.fori_loop(0, jnp.max(plays_left(states)), play_one, states)
 
 
-ROLLOUTS["trick"] = finish_trick
+ROLLOUTS["trick"] = Rollout(partial(finish, game=False), tricks=1)
+ROLLOUTS["game"] = Rollout(partial(finish, game=True), tricks=NUM_TRICKS)

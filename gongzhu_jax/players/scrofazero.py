@@ -36,6 +36,7 @@ from gongzhu_jax.network.policy_value import NetworkConfig, Params
 from gongzhu_jax.network.policy_value import make as make_network
 from gongzhu_jax.network.weights import CRITIC, load_weights
 from gongzhu_jax.opponents.card_belief import KIND as BELIEF
+from gongzhu_jax.opponents.distilled_policy import KIND as DISTILLED
 from gongzhu_jax.opponents.opponent_model import KIND as OPPONENT_MODEL
 from gongzhu_jax.players import options
 from gongzhu_jax.players.protocol import BatchFn, Player, as_batch
@@ -80,7 +81,11 @@ WEIGHTS: Mapping[str, str] = {"scrofa-strong": CRITIC}
 
 def files(name: str) -> tuple[str, ...]:
     """Options of a player that name weights files or checkpoints."""
-    return ("checkpoint",) if name == "policy" else ("checkpoint", "belief", "opponent_model")
+    return (
+        ("checkpoint",)
+        if name == "policy"
+        else ("checkpoint", "belief", "opponent_model", "distilled")
+    )
 
 
 def make(
@@ -97,12 +102,14 @@ def from_network(
     *,
     belief: str | Path | None = None,
     opponent_model: str | Path | None = None,
+    distilled: str | Path | None = None,
     **chosen: Any,
 ) -> Player:
-    """A player with this network, and where it uses them, the belief and the opponent model of
-    those files (None: shipped). Players that differ in parameters only share their program."""
+    """A player with this network, and where it uses them, the belief, the opponent model and the
+    distilled policy of those files (None: shipped). Players that differ in parameters only share
+    their program."""
     config = options.updated(PRESETS[name], chosen, name, also=files(name)[1:])
-    return _build(name, config, network, params, belief, opponent_model)
+    return _build(name, config, network, params, belief, opponent_model, distilled)
 
 
 def _build(
@@ -112,6 +119,7 @@ def _build(
     params: Params,
     belief: str | Path | None = None,
     opponent_model: str | Path | None = None,
+    distilled: str | Path | None = None,
 ) -> Player:
     if isinstance(config, PolicyConfig):
         return Player(name, config, _act_by_policy(network, config), params)
@@ -120,6 +128,8 @@ def _build(
         models["belief"] = LearnedModel(*load_weights(belief, BELIEF))
     if config.weights.rule == "opponent-model":
         models["opponent_model"] = LearnedModel(*load_weights(opponent_model, OPPONENT_MODEL))
+    if config.prior.share > 0:
+        models["distilled"] = LearnedModel(*load_weights(distilled, DISTILLED))
     traced = make_params(params, config, **models)
     return Player(name, config, _search_act(network, _without_numbers(config)), traced)
 
@@ -132,6 +142,7 @@ def _without_numbers(config: InferenceConfig) -> InferenceConfig:
         replace(config.weights, beta=0.0, rule_power=1.0, belief_power=1.0 * uses_belief),
         replace(config.search, exploration=0.0),
         config.racing if config.races else RacingConfig(),
+        config.prior,
     )
 
 

@@ -19,15 +19,19 @@ class SearchConfig:
     exploration: float = 30.0  # c of UCB1, in points
     ucb_factor: float = 1.0  # v + c sqrt(factor ln N / n): 1 in the paper, 2 in the original runs
     lone_transformer: int = LONE_TRANSFORMER  # points of C10 alone before the end of the game
-    # How far the others play on, by the opponent model, before a position is evaluated: "none", or
-    # to the end of the "trick". It needs weights by the opponent model.
+    # How far play goes on, by the opponent model, before a position is evaluated: "none", or to the
+    # end of the "trick" or of the "game". It needs weights by the opponent model.
     rollout: str = field(default="none", metadata={"added": True})
+    # The share of the value after the rollout; the rest is the value of the position before it.
+    rollout_share: float = field(default=1.0, metadata={"added": True})
     search_forced: bool = False  # also search where only one card is legal
     chunk: int | None = None  # roots that share one tree, states per network batch; null: usual
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, ("ucb", "gumbel"))
-        check_choice("rollout", self.rollout, ("none", "trick"))
+        check_choice("rollout", self.rollout, ("none", "trick", "game"))
+        if not 0 < self.rollout_share <= 1:
+            raise ConfigError("rollout_share must be above 0 and at most 1")
         if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
             raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
         if self.exploration < 0 or self.ucb_factor <= 0:

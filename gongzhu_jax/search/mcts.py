@@ -152,14 +152,21 @@ def _visit_once(
     shape = (budgets.size, NUM_ACTIONS)
     chunk = config.chunk or profile().states
 
+    def value_at(states: env.GameState, roots: env.GameState) -> jax.Array:
+        """The final margin expected at states [S], for the teams to move at the roots [S]."""
+        _, value = policy_value(params, states)
+        value = jax.vmap(total_value, (0, 0, None))(states, value, config.lone_transformer)
+        return value * jax.vmap(discount)(roots, states)
+
     def evaluate(q, row, action, live):
         roots = jax.tree.map(lambda leaf: leaf[row], states)
         successors = jax.vmap(env.step)(roots, jax.vmap(nth_card)(cards[row], action))
-        if play_on is not None:
-            successors = play_on(successors, row)
-        _, value = policy_value(params, successors)
-        value = jax.vmap(total_value, (0, 0, None))(successors, value, config.lone_transformer)
-        value *= jax.vmap(discount)(roots, successors)
+        if play_on is None:
+            value = value_at(successors, roots)
+        else:
+            value = value_at(play_on(successors, row), roots)
+            if (share := config.rollout_share) < 1:
+                value = share * value + (1 - share) * value_at(successors, roots)
         return q.at[jnp.where(live, row, budgets.size), action].set(value, mode="drop")
 
     q, evaluated = ragged.loop(budgets, chunk, evaluate, jnp.zeros(shape))

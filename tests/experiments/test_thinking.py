@@ -141,7 +141,19 @@ def test_analyse_refuses(
     assert not output.with_suffix(".json").exists()
 
 
-ROWS = ("techniques", "weightings", "inputs", "strength", "parts", "anytime", "oracle_gap")
+ROWS = (
+    *(
+        "techniques",
+        "weightings",
+        "inputs",
+        "strength",
+        "parts",
+        "alternatives",
+        "partners",
+        "anytime",
+    ),
+    "oracle_gap",
+)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -224,7 +236,7 @@ def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> 
     weigh = jax.jit(log_weights, static_argnums=(4, 5))
     for name, config in asked.items():
         beta = jnp.float32(config.beta)
-        alone, _, _ = weigh(params, views, holder, beta, make(network), config)
+        alone = weigh(params, views, holder, beta, make(network), config).log_weight
         assert np.ptp(alone) > 0.01
         np.testing.assert_allclose(analysis[name], alone, atol=1e-4)
 

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from gongzhu_jax import network
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.game.public_view import PublicView, legal_mask, played_mask
 from gongzhu_jax.inference import decision as decisions
 from gongzhu_jax.inference.config import (
     InferenceConfig,
+    PriorConfig,
     ScenarioConfig,
     WeightConfig,
     make_params,
@@ -246,3 +248,24 @@ def test_beliefs_are_probabilities(decided, views) -> None:
     # Each hand has as many cards as are believed to be in it.
     sizes = np.sum(belief, axis=1)
     np.testing.assert_allclose(sizes, np.asarray(views.hand_sizes), rtol=1e-4)
+
+
+def test_a_prior_by_hand() -> None:
+    """Differences between cards are pooled, and the mean of Q stays."""
+    random = np.random.default_rng(2)
+    q, prior = random.normal(0, 30, (2, 3, NUM_CARDS)).astype(np.float32)
+    unknown = random.random((3, NUM_CARDS)) < 0.8
+    unknown[2] = True  # a forced play
+    pooled = np.asarray(decisions.with_prior(jnp.where(unknown, -jnp.inf, q), prior, 0.3))
+    assert np.all(pooled[unknown] == -np.inf)
+    for row in range(2):
+        known = np.flatnonzero(~unknown[row])
+        own, other = q[row, known], prior[row, known]
+        wanted = 0.7 * (own - own.mean()) + 0.3 * (other - other.mean()) + own.mean()
+        np.testing.assert_allclose(pooled[row, known], wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
+def test_impossible_priors(share: float) -> None:
+    with pytest.raises(ConfigError, match="share of a prior"):
+        PriorConfig(share)

@@ -1,4 +1,4 @@
-"""Rollouts to the end of the trick against the same rollouts in plain Python, play by play."""
+"""Rollouts to the end of the trick and of the game against plain Python, play by play."""
 
 import itertools
 from pathlib import Path
@@ -21,10 +21,12 @@ from gongzhu_jax.opponents.opponent_model import (
     encode_situations,
     player_types,
 )
-from gongzhu_jax.opponents.rollouts import encode_situation, finish_trick, policy
+from gongzhu_jax.opponents.rollouts import encode_situation, finish, policy
 from gongzhu_jax.search import SearchConfig
 from gongzhu_jax.search.mcts import search
 from tests import beliefs, positions
+
+finish_jit = jax.jit(finish, static_argnums=4, static_argnames="game")
 
 STAGES = [0, 1, 2, 3, 5, 6, 7, 18, 19, 29, 30, 41, 46, 47, 49, 50, 51]
 
@@ -77,27 +79,34 @@ def by_hand(
     return total
 
 
-def test_a_trick_is_finished_by_hand(
-    model: tuple[OpponentModelConfig, Any], states: env.GameState
+@pytest.mark.parametrize(("game", "tricks", "first"), [(False, 1, 0), (True, 13, 9)])
+def test_a_rollout_by_hand(
+    model: tuple[OpponentModelConfig, Any],
+    states: env.GameState,
+    game: bool,
+    tricks: int,
+    first: int,
 ) -> None:
     config, params = model
     random = np.random.default_rng(0)
     types = random.normal(0, 2, (len(STAGES), 4, config.player_types)).astype(np.float32)
-    noise = random.gumbel(size=(len(STAGES), 52)).astype(np.float32)
-    finished = jax.jit(finish_trick, static_argnums=4)(params, states, types, noise, config)
+    noise = random.gumbel(size=(len(STAGES), tricks, 52)).astype(np.float32)
+    finished = finish_jit(params, states, types, noise, config, game=game)
+    assert not game or np.all(np.asarray(finished.stage) == 52)
     played = 0
-    for row, stage in enumerate(STAGES):
+    for row, stage in list(enumerate(STAGES))[first:]:
+        end = 52 if game else -(-stage // 4) * 4
         state = positions.take(states, row)
-        while int(state.stage) % 4:
+        while int(state.stage) < end:
             chances = by_hand(model, state, types[row])
             assert chances.sum() == pytest.approx(1, abs=1e-5)
             with np.errstate(divide="ignore"):
-                card = np.argmax(np.log(chances) + noise[row])
+                trick = int(state.stage) // 4 if game else 0
+                card = np.argmax(np.log(chances) + noise[row, trick])
             state = env.step(state, jnp.int8(card))
             played += 1
-        assert int(state.stage) == -(-stage // 4) * 4
         jax.tree.map(np.testing.assert_array_equal, positions.take(finished, row), state)
-    assert played == sum(-stage % 4 for stage in STAGES) > 20
+    assert played > 20
 
 
 def test_cards_are_drawn_as_often_as_they_are_likely(
@@ -108,8 +117,8 @@ def test_cards_are_drawn_as_often_as_they_are_likely(
     state = positions.take(positions.random_states(12, [3]), 0)
     many = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], count, axis=0), state)
     types = jnp.zeros((count, 4, config.player_types))
-    noise = jax.random.gumbel(jax.random.key(0), (count, 52))
-    drawn = jax.jit(finish_trick, static_argnums=4)(params, many, types, noise, config).plays[:, 3]
+    noise = jax.random.gumbel(jax.random.key(0), (count, 1, 52))
+    drawn = finish_jit(params, many, types, noise, config, game=False).plays[:, 3]
     likely = by_hand(model, state, np.zeros((4, config.player_types)))
     assert np.sum(likely > 0.02) > 1
     share = np.bincount(np.asarray(drawn), minlength=52) / count
@@ -144,28 +153,34 @@ def test_types_by_all_pairs() -> None:
         np.testing.assert_allclose(found[seat], wanted / wanted.sum(), rtol=1e-4)
 
 
-def test_q_is_the_value_at_the_end_of_the_trick(
-    model: tuple[OpponentModelConfig, Any], states: env.GameState
+@pytest.mark.parametrize(
+    ("game", "tricks", "share"), [(False, 1, 1.0), (True, 13, 1.0), (False, 1, 0.25)]
+)
+def test_q_is_the_value_at_the_end_of_the_rollout(
+    model: tuple[OpponentModelConfig, Any],
+    states: env.GameState,
+    game: bool,
+    tricks: int,
+    share: float,
 ) -> None:
-    """With a network that expects nothing more, Q is the margin when the trick is over, for the
-    team of the player to move at the root."""
+    """With a network that expects nothing more, Q is the margin when the rollout is over, for the
+    team of the player to move at the root, or so much of it beside that before the rollout."""
     config, params = model
     types = jnp.zeros((len(STAGES), 4, config.player_types))
-    noise = jax.random.gumbel(jax.random.key(3), (len(STAGES), 52))
+    noise = jax.random.gumbel(jax.random.key(3), (len(STAGES), tricks, 52))
 
     def nothing_more(_: Any, states: env.GameState) -> tuple[jax.Array, jax.Array]:
         return jnp.zeros((len(states.stage), 52)), jnp.zeros(len(states.stage))
 
     def play_on(states: env.GameState, row: jax.Array) -> env.GameState:
-        return finish_trick(params, states, types[row], noise[row], config)
+        return finish(params, states, types[row], noise[row], config, game=game)
 
     @jax.jit
     def run(states: env.GameState) -> jax.Array:
-        one_visit = SearchConfig(0, 1)
+        one_visit = SearchConfig(0, 1, rollout_share=share)
         return search(None, jax.random.key(0), states, nothing_more, one_visit, play_on=play_on).q
 
     q = np.asarray(run(states))
-    finish = jax.jit(finish_trick, static_argnums=4)
     differ = 0
     for row in range(len(STAGES)):
         state = positions.take(states, row)
@@ -175,11 +190,13 @@ def test_q_is_the_value_at_the_end_of_the_trick(
         for card in legal:
             after = jax.tree.map(lambda leaf: leaf[None], env.step(state, jnp.int8(card)))
             over = positions.take(
-                finish(params, after, types[row][None], noise[row][None], config), 0
+                finish_jit(params, after, types[row][None], noise[row][None], config, game=game), 0
             )
             mover = env.player_to_move(state)
-            assert q[row, card] == int(env.team_margin(over, mover))
-            differ += q[row, card] != int(env.team_margin(positions.take(after, 0), mover))
+            margin = int(env.team_margin(over, mover))
+            before = int(env.team_margin(positions.take(after, 0), mover))
+            assert q[row, card] == share * margin + (1 - share) * before
+            differ += margin != before
     assert differ > 10
 
 
@@ -188,7 +205,9 @@ def test_q_is_the_value_at_the_end_of_the_trick(
     [
         ({"weights.rule": "none"}, "weights.rule=opponent-model"),
         ({"search.per_legal": 2, "racing.block": 0}, "one visit per legal card"),
-        ({"search.rollout": "game"}, "trick"),
+        ({"search.rollout": "deal"}, "game"),
+        ({"search.rollout_share": 0.0}, "rollout_share"),
+        ({"search.rollout_share": float("nan")}, "rollout_share"),
     ],
 )
 def test_impossible_rollouts(options: dict, message: str) -> None:

@@ -15,7 +15,12 @@ from tests import beliefs, positions
 STAGES = (1, 4, 6, 11, 15, 16, 20, 22, 30, 35, 36, 44)
 REDEALS = 2
 CHEAP = {
-    "scrofa-strong": {"scenarios.draws": 4, "scenarios.candidates": 8, "racing.block": 2},
+    "scrofa-strong": {
+        "scenarios.draws": 4,
+        "scenarios.candidates": 8,
+        "racing.block": 2,
+        "prior.share": 0.3,
+    },
     "openspiel-ismcts": {"simulations": 5},
 }
 """Options that make a player fast; its strength does not matter here."""

@@ -120,7 +120,7 @@ def test_nested_and_dotted_options_are_the_same():
     ("options", "message"),
     [
         ({"scenario.draws": 9}, "has no option 'scenario'; there are scenarios, weights, search"),
-        ({"draws": 9}, "has no option 'draws'; there are scenarios, weights, search, racing, ch"),
+        ({"draws": 9}, "has no option 'draws'; there are scenarios, weights, search, racing, pri"),
         ({"scenarios.beta": 9}, "no option 'scenarios.beta'; there are scenarios.proposal, "),
         ({"weights": {"draws": 9}}, "no option 'weights.draws'; there are weights.rule, "),
         ({"weights": "iec"}, "'weights' is a group of options, weights.rule"),
