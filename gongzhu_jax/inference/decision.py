@@ -207,7 +207,8 @@ def with_prior(q: jax.Array, prior: jax.Array, share: float) -> jax.Array:
     chex.assert_equal_shape([q, prior])
     known = q > -jnp.inf
     difference = jnp.where(known, prior - q, 0.0)
-    mean = jnp.sum(difference, axis=1) / jnp.maximum(jnp.sum(known, axis=1), 1)
+    count = jnp.sum(known, axis=1, dtype=jnp.float32)
+    mean = jnp.sum(difference, axis=1) / jnp.maximum(count, 1.0)
     return jnp.where(known, q + share * (difference - mean[:, None]), -jnp.inf)
 
 
