@@ -15,5 +15,6 @@ def make_player(name: str) -> Player:
         return players.make(name)
     network = NetworkConfig("compact", stem=16, width=8, blocks=1)
     params = make_network(network).init(jax.random.key(0))
-    options: dict[str, Any] = {"scenarios.draws": 3, "search": {"base": 2, "per_legal": 1}}
+    search = {"base": 2, "per_legal": 1, "rollout": "none"}
+    options: dict[str, Any] = {"scenarios.draws": 3, "search": search}
     return players.from_network(name, network, params, **options)
