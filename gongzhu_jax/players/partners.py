@@ -44,8 +44,8 @@ def partners(first: Player, second: Player) -> Player:
 @functools.cache  # because jit keys its cache on the function object
 def _act(first: BatchFn, second: BatchFn) -> BatchFn:
     def act_batch(params: Any, keys: jax.Array, views: PublicView) -> jax.Array:
-        own = views.seat < NUM_SEATS // 2
-        cards = first(params[0], keys, views), second(params[1], keys, views)
-        return jnp.where(own, *(of_one.astype(jnp.int8) for of_one in cards))
+        of_first = first(params[0], keys, views).astype(jnp.int8)
+        of_second = second(params[1], keys, views).astype(jnp.int8)
+        return jnp.where(views.seat < NUM_SEATS // 2, of_first, of_second)
 
     return act_batch

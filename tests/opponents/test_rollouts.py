@@ -1,7 +1,6 @@
 """Rollouts to the end of the trick and of the game against plain Python, play by play."""
 
 import itertools
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -32,17 +31,8 @@ STAGES = [0, 1, 2, 3, 5, 6, 7, 18, 19, 29, 30, 41, 46, 47, 49, 50, 51]
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("models")
-    return {
-        "opponent_model": beliefs.save_opponent_model(folder),
-        "belief": beliefs.save_small(folder),
-    }
-
-
-@pytest.fixture(scope="module")
-def model(files: dict[str, Path]) -> tuple[OpponentModelConfig, Any]:
-    return load_weights(files["opponent_model"], KIND)
+def model(tmp_path_factory) -> tuple[OpponentModelConfig, Any]:
+    return load_weights(beliefs.save_opponent_model(tmp_path_factory.mktemp("models")), KIND)
 
 
 @pytest.fixture(scope="module")
