@@ -52,7 +52,8 @@ _ROWS = (
     ),
     "oracle_gap",
 )
-_ALONE = ("round_robin", "belief_quality", "value_bias", "exploit")
+_ALONE = ("round_robin", "belief_quality", "value_bias")
+_LEARNT = ("opponent_model", "critic")
 _OF_PAPER = (
     *("training_curve", "card_values", "card_statistics", "denominators", "irrelevant_cards"),
     *("worked_examples", "classical", "input_figures"),
@@ -63,6 +64,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{name: ("compare", (f"rows={name}",)) for name in _ROWS},
     **{name: (name, ()) for name in _ALONE},
     **{name: (f"paper/{name}", ()) for name in _OF_PAPER},
+    **{f"exploit_{name}": ("exploit", (f"learns={name}",)) for name in _LEARNT},
     **{f"curve_{name}": ("sweep", (f"grid={name}",)) for name in _GRIDS},
     **{name: ("paper/learning", (f"curves={name}",)) for name in _CURVES},
 }

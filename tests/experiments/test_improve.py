@@ -10,7 +10,7 @@ from experiments.common.cli import load_settings
 from experiments.common.results import Workplace
 from experiments.train_distilled import TrainDistilledSettings
 from experiments.train_opponent_model import TrainOpponentModelSettings
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.network.weights import POLICY_VALUE, SUFFIX
 
 
@@ -93,14 +93,44 @@ def test_wrong_stages_are_refused(tmp_path: Path) -> None:
         improve.settings_of(wrong, 1, "belief")
 
 
-def test_an_exploiter_meets_its_target_alone(tmp_path: Path) -> None:
-    settings = load_settings(
-        "exploit", exploit.ExploitSettings, [f"directory={tmp_path}/x", "targets=[greed]"]
-    )
-    chosen = exploit.training_of(settings, "greed")
+def exploiting(*words: str) -> exploit.ExploitSettings:
+    return load_settings("exploit", exploit.ExploitSettings, list(words))
+
+
+def test_an_exploiter_that_learns_values_meets_its_target_alone(tmp_path: Path) -> None:
+    settings = exploiting(f"directory={tmp_path}/x", "targets=[greed]", "learns=critic")
+    chosen = exploit.critic_training(settings, "greed")
     assert chosen.player_types == {"scrofa-strong@self": 1.0, "greed": 1.0}
     assert chosen.start == str(POLICY_VALUE.named["critic"])
     assert chosen.training["seating"] == "versus"
     assert chosen.training["epochs"] == settings.critic["training"]["epochs"]
+    assert chosen.options["scrofa-strong@self"] == settings.players["critic"]
+
+
+def test_an_exploiter_that_learns_how_its_target_plays_goes_on_from_known_players(
+    tmp_path: Path,
+) -> None:
+    settings = exploiting(f"directory={tmp_path}/x", "targets=[greed,scrofa-strong@eight]")
+    before = exploit.opponent_model_training(settings, exploit.BEFORE)
+    assert before.player_types == settings.known
+    assert before.start is None
+    for target in settings.targets:
+        after = exploit.opponent_model_training(settings, target)
+        assert after.player_types == {"distilled": 0.5, target: 0.5}
+        assert after.options.get(target, {}) == settings.options.get(target, {})
+        assert after.start == str(settings.weights(exploit.BEFORE))
+        assert after.network.player_types == before.network.player_types == 2
+        assert after.directory != before.directory
+
+
+def test_exploiters_that_cannot_be_are_refused() -> None:
     with pytest.raises(ConfigError, match="targets must name"):
-        load_settings("exploit", exploit.ExploitSettings, ["targets=[]"])
+        exploiting("targets=[]")
+    with pytest.raises(ConfigError, match="learns"):
+        exploiting("learns=belief")
+    with pytest.raises(PlayerError, match="named twice"):
+        exploiting("targets=[distilled]")
+    with pytest.raises(ConfigError, match="players"):
+        exploiting("+players.belief={}")
+    with pytest.raises(ConfigError, match="known must name at least 2"):
+        replace(exploiting(), known={"distilled": 1.0})
