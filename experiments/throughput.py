@@ -16,7 +16,7 @@ from experiments.common.cli import BAD_SETTINGS, choose_devices, guarded
 from experiments.common.progress import as_lines, note, print_table
 from experiments.common.results import Workplace
 
-SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
+SUBJECTS = ("env", "players", "search", "training", "mixture", "inference", "belief")
 PUBLISH = "publish=true"
 
 

@@ -1,4 +1,4 @@
-"""What the belief and the opponent model cost: decisions per second with and without them.
+"""What the parts of scrofa-strong cost: decisions per second with more and more of them.
 
 Measured in turns, so that the ratio holds on a busy machine too. All networks are those of the
 package. Few decisions at once are taken from many positions, one after the other: a long history
@@ -15,14 +15,17 @@ from experiments.speed.inference import compile_decisions, views_with_choice
 from experiments.speed.rates import in_turns
 from gongzhu_jax import players, runtime
 
-ALL_SEARCHED = {"scenarios.candidates": 0}
+PLAIN = {"search.rollout": "none", "racing.block": 0}
+ALL_SEARCHED = {"scenarios.candidates": 0, **PLAIN}
 BELIEF_ONLY = {"weights.rule": "none", "weights.belief_power": 1.0, **ALL_SEARCHED}
 PLAYERS: Mapping[str, Mapping[str, Any]] = {
     "without": {"scenarios.proposal": "uniform", **BELIEF_ONLY, "weights.belief_power": 0.0},
     "weights by belief": {"scenarios.proposal": "uniform", **BELIEF_ONLY},
     "proposal and weights by belief": BELIEF_ONLY,
     "weights by belief and opponent model too": ALL_SEARCHED,
-    "the same, twice as many weighed": {},
+    "the same, twice as many weighed": PLAIN,
+    "rollouts too": {"racing.block": 0},
+    "racing too": {},
 }
 """The first is what the others are compared with."""
 POSITIONS = 128

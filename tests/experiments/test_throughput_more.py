@@ -52,6 +52,17 @@ def test_inference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert 0 <= row["waste"] < 1
 
 
+def test_mixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenarios = {"draws": 2, "candidates": 0}
+    options = {"belief": str(beliefs.save_small(tmp_path)), "scenarios": scenarios}
+    changes: dict[str, Any] = {"games": 8, "batches": (4,), "options": options}
+    (row,) = _rows("mixture", tmp_path, monkeypatch, **changes)
+    # 2 to 13 cards in two scenarios, at most 48 times.
+    assert 2 * 2 * 10 < row["evaluations_per_game"] < 2 * 8 * 48
+    asked = row["games_per_second"] * row["evaluations_per_game"]
+    assert row["share_of_bound"] == pytest.approx(asked / row["network_per_second"])
+
+
 @pytest.mark.slow
 def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two = dict(list(speed_belief.PLAYERS.items())[::3])  # compiling takes most of the time
