@@ -15,8 +15,8 @@ from typing import Any
 from experiments.common.cli import BAD_SETTINGS, choose_devices, guarded
 from experiments.common.progress import as_lines, note, print_table
 from experiments.common.results import Workplace
+from experiments.speed import SUBJECTS
 
-SUBJECTS = ("env", "players", "search", "training", "mixture", "inference", "belief")
 PUBLISH = "publish=true"
 
 

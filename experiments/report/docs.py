@@ -22,6 +22,7 @@ from experiments.report import claims
 from experiments.report.figures import markdown
 from experiments.report.sections import MEASURED, section_of, to_be_played
 from experiments.report.texts import TEXTS
+from experiments.speed import SUBJECTS
 from gongzhu_jax.errors import ConfigError, GongzhuError
 from gongzhu_jax.evaluation.deal_sets import SETS
 from gongzhu_jax.evaluation.match_records import read_record
@@ -35,7 +36,6 @@ PAGES = (
     *("../README.md", "../README.zh.md"),
 )
 SWEEPS = ("curve_beta", "curve_simulations", "curve_scenarios")
-SUBJECTS = ("env", "players", "search", "training", "inference", "belief")
 NETWORK, BELIEF, MODEL, DISTILLED = (
     kind.shipped
     for kind in (weights.POLICY_VALUE, card_belief.KIND, opponent_model.KIND, distilled_policy.KIND)
