@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from experiments import exploit, improve
-from experiments.common.cli import load_settings
+from experiments import compare, exploit, improve
+from experiments.common.cli import changed_settings, load_settings
 from experiments.common.results import Workplace
 from experiments.train_distilled import TrainDistilledSettings
 from experiments.train_opponent_model import TrainOpponentModelSettings
@@ -121,6 +122,43 @@ def test_an_exploiter_that_learns_how_its_target_plays_goes_on_from_known_player
         assert after.start == str(settings.weights(exploit.BEFORE))
         assert after.network.player_types == before.network.player_types == 2
         assert after.directory != before.directory
+
+
+@pytest.mark.parametrize("learns", ["critic", "opponent_model"])
+def test_an_exploiter_meets_its_target_before_and_after(
+    learns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = exploiting(f"directory={tmp_path}/x", "targets=[greed,if]", f"learns={learns}")
+    trained: list[str] = []
+    played: dict[str, Any] = {}
+
+    def train(stage: improve.Stage, chosen: Any, output: Path, line: str) -> None:
+        assert stage is improve.STAGES[learns]
+        trained.append(output.name)
+
+    def play(name: str, chosen: Any, *_: Any) -> dict[str, Any]:
+        changed_settings("compare", {"name": name, **chosen})  # refuses what cannot be played
+        played.update(chosen)
+        return {"name": name}
+
+    monkeypatch.setattr(exploit, "train_network", train)
+    monkeypatch.setattr(compare, "run_other", play)
+    assert exploit.run(settings, Workplace("exploit"))["name"] == f"exploit_{learns}"
+    others, first = (["before"], []) if learns == "critic" else (["before", "general"], ["before"])
+    assert trained == [f"{name}{SUFFIX}" for name in (*first, "greed", "if")]
+    option = exploit.OPTIONS[learns]
+    for target in settings.targets:
+        row = f"exploiter against {target}"
+        assert [row, f"before against {target}"] in played["differences"]
+        after, met = played["matches"][row]
+        assert met == target
+        assert played["players"][after][option] == str(settings.weights(target))
+        for what in others:
+            who, met = played["matches"][f"{what} against {target}"]
+            own = {k: v for k, v in played["players"][who].items() if k != option}
+            assert (met, own) == (target, settings.players[learns])
+            known = str(settings.weights("before")) if first and what == "before" else None
+            assert played["players"][who].get(option) == known
 
 
 def test_exploiters_that_cannot_be_are_refused() -> None:
