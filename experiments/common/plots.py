@@ -10,6 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullLocator
 
 from experiments.report.belief import FAMILIES, best_of, calibration_error, gain
 from experiments.report.cards import mean_of_blocks
@@ -17,6 +18,7 @@ from experiments.report.figures import FigureTable
 from gongzhu_jax.game.cards import RANK_NAMES, SUIT_NAMES
 
 SUIT_TITLES = {"S": "spades", "H": "hearts", "D": "diamonds", "C": "clubs"}
+MILLISECONDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -60,7 +62,10 @@ def plot_over_time(
                 name, (times[name], row["mean"]), (4, -12), textcoords="offset points", fontsize=8
             )
         axes.set(xscale="log", xlabel="milliseconds of a move, one at a time", title=title)
-        axes.set_ylabel("points (± one standard error)")
+        axes.set(ylabel="points (± one standard error)", xticks=MILLISECONDS)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlim(0.8 * min(times.values()), 1.6 * max(times.values()))
 
 
 def plot_analysis(analysis: Mapping[str, Any], path: Path) -> None:
