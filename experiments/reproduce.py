@@ -19,6 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from experiments.common.cli import (
     EXPERIMENTS,
     SETTINGS,
@@ -169,6 +171,9 @@ def main(settings: ReproduceSettings, line: str) -> None:
                 # A report that verifies the published records must not read them.
                 options = (settings.publish, settings.allow_changes)
                 run_step(step, Workplace(line, *options, reuse_published=False), folder, weights)
+                # Every compiled program has memory maps of its own, and Linux allows a process
+                # 65,530 of them, which are not enough for the programs of all experiments.
+                jax.clear_caches()
                 clock.stop()
     finally:
         if settings.publish:

@@ -71,7 +71,11 @@ def test_reproduce_goes_on_and_ends_with_the_same_report(
         return play(self, name, *args, **options)
 
     monkeypatch.setattr(recorder.Recorder, "play", stop_once)
+    program: Any = jax.jit(lambda x: x + 1)
+    program(1.0)
+    assert program._cache_size() == 1
     assert run_all(weights) == 130
+    assert program._cache_size() == 0  # nothing stays compiled after an experiment
     assert "1 of 6 matches are finished" in capsys.readouterr().err
     assert "Not run on this machine." in (places / "runs" / "report.md").read_text()
     assert run_all(weights) == 0
