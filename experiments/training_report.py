@@ -4,7 +4,8 @@
 
 The result has the run's own command, configuration and commit, `points` (epoch, games, hours, wpg,
 wpg_stderr of the raw network on the first development deals) and the totals, and is drawn as
-training_curve.png. For a run of `experiments.train_belief` or `train_opponent_model` say
+training_curve.png. Networks that learn from games of a mixture of players are reported in the same
+way, with a picture NAME.png; for a run of `experiments.train_belief` or `train_opponent_model` say
 `score=gain`: points then have `gain` in place of WPG. With `after`, a result of this command, the
 curve of the run that this one started from comes first: games and hours are those of both.
 """
@@ -18,12 +19,12 @@ from experiments.common.progress import as_lines, print_table
 from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import KeptSettings
 from experiments.common.tracking import LOG_NAME, curve_points, read_log
-from experiments.common.training_plots import plot_training
+from experiments.common.training_plots import plot_mixture_training, plot_training
 from gongzhu_jax.checkpoint import LAST, Checkpoints
 from gongzhu_jax.errors import CheckpointError, ConfigError
 
 SCORES = ("wpg", "gain")
-"""What a run of `experiments.train` and one of `experiments.train_belief` measures."""
+"""What runs measure: points over Mr. Greed, and nats better than uniform."""
 RUN = ("run_command", "run_commit", "run_config", "games", "hours")
 """What is said of a run beside its curve."""
 
@@ -86,7 +87,9 @@ def main(settings: ReportSettings, line: str) -> None:
     title = f"{result['games']} games in {result['hours']:.2f} hours"
     print_table(title, as_lines(result["points"]))
     work.write(settings.name, result, settings)
-    if settings.score == SCORES[0]:
+    if "mixture" in result["run_config"]:
+        plot_mixture_training(result["points"], work.pictures / f"{settings.name}.png")
+    else:
         rows = read_log(directory / LOG_NAME)
         plot_training(result["points"], rows, work.pictures / "training_curve.png")
 

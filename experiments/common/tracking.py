@@ -53,12 +53,14 @@ class RunLog:
 
 
 def curve_points(rows: Sequence[Mapping[str, float]], score: str = "wpg") -> list[dict[str, float]]:
-    """Epoch, games, hours and score wherever the network was measured."""
-    names = ("epoch", "games", "hours", score, f"{score}_stderr")
+    """Epoch, games, hours, score and, of a distilled policy, regret wherever the network was
+    measured."""
+    names = ("epoch", "games", "hours", score, f"{score}_stderr", "regret")
     return [
-        {name: row["seconds"] / 3600 if name == "hours" else row[name] for name in names}
+        {name: known[name] for name in names if name in known}
         for row in rows
         if score in row
+        for known in [{**row, "hours": row["seconds"] / 3600}]
     ]
 
 

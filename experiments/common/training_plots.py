@@ -51,6 +51,26 @@ def plot_training(points: Rows, rows: Rows, path: Path) -> None:
         losses.set(xlabel="thousand games of the last run")
 
 
+SCORES: Mapping[str, str] = {
+    "wpg": "points over Mr. Greed",
+    "gain": "nats better than uniform",
+    "regret": "regret in points by the teacher's Q",
+}
+"""What a network that learns from games of a mixture is measured by."""
+
+
+def plot_mixture_training(points: Rows, path: Path) -> None:
+    """The scores that `points` have, by games."""
+    scores = [name for name in SCORES if name in points[0]]
+    with drawing(path, 1, len(scores), figsize=(6 * len(scores), 4), squeeze=False) as (panels,):
+        for axes, score in zip(panels, scores, strict=True):
+            error = f"{score}_stderr"
+            mine = [(row["games"] / 1000, row[score], row.get(error)) for row in points]
+            bars(axes, mine, score, fmt="o-", markersize=3, capsize=2)
+            axes.set(xlabel="thousand games", ylabel=SCORES[score])
+            axes.grid(alpha=0.3)
+
+
 def _seeds_band(axes: Any, rows: Rows, x: str) -> None:
     """Fills the band from the worst to the best of several runs that differ in their seeds."""
     of_seeds = [[row[name] for name in row if name.startswith("wpg_seed_")] for row in rows]

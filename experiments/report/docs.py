@@ -90,15 +90,18 @@ def training(name: str, score: str, head: str, digits: int) -> str:
     if document is None:
         return "To be run."
     result = document["result"]
-    lines = [["games", "hours", head]]
+    has_regret = "regret" in result["points"][0]
+    lines = [["games", "hours", head, *(["regret, points"] if has_regret else [])]]
     for point in result["points"]:
         measured = f"{point[score]:.{digits}f} ± {point[f'{score}_stderr']:.{digits}f}"
-        lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", measured])
+        regret = [f"{point['regret']:.2f}"] if has_regret else []
+        lines.append([f"{point['games']:.0f}", f"{point['hours']:.2f}", measured, *regret])
     made = " Then ".join(
         f"`{run['run_command']}`, commit {run['run_commit'][:10]}, until {run['games']:,} games."
         for run in ([result["after"], result] if result["after"] else [result])
     )
-    return f"{markdown(lines)}\n\nTrained by {made}\n\n{source(name, document)}"
+    picture = f"![{head}, by games]({name}.png)\n\n" if "mixture" in result["run_config"] else ""
+    return f"{markdown(lines)}\n\n{picture}Trained by {made}\n\n{source(name, document)}"
 
 
 def shipped(path: Path) -> str:
@@ -177,10 +180,13 @@ def other_commits() -> str:
     )
 
 
+OVER_GREED = "points over Mr. Greed"
 GAIN, OF_PLAYS = (f"nats per {what} better than uniform" for what in ("unseen card", "play"))
 SECTIONS: Mapping[str, Callable[[], str]] = {
     **{name: partial(of_experiment, name) for name in (*TEXTS, *SWEEPS)},
     "training": partial(training, "training", "wpg", "raw network over Mr. Greed", 1),
+    "training-critic": partial(training, "training_critic", "wpg", OVER_GREED, 1),
+    "training-distilled": partial(training, "training_distilled", "wpg", OVER_GREED, 1),
     "training-belief": partial(training, "training_belief", "gain", GAIN, 4),
     "training-opponent-model": partial(training, "training_opponent_model", "gain", OF_PLAYS, 4),
     "shipped": partial(shipped, NETWORK),

@@ -1,4 +1,5 @@
-"""What the parts of scrofa-strong cost: decisions per second with more and more of them.
+"""What the parts of scrofa-strong cost: decisions per second with more and more of them, and with
+the distilled policy alone.
 
 Measured in turns, so that the ratio holds on a busy machine too. All networks are those of the
 package. Few decisions at once are taken from many positions, one after the other: a long history
@@ -11,37 +12,41 @@ from typing import Any
 
 import jax
 
-from experiments.speed.inference import compile_decisions, views_with_choice
-from experiments.speed.rates import in_turns
+from experiments.speed.inference import views_with_choice
+from experiments.speed.rates import SAME, SPLIT, in_turns, on_devices
 from gongzhu_jax import players, runtime
 
 PLAIN = {"search.rollout": "none", "racing.block": 0}
 ALL_SEARCHED = {"scenarios.candidates": 0, **PLAIN}
 BELIEF_ONLY = {"weights.rule": "none", "weights.belief_power": 1.0, **ALL_SEARCHED}
-PLAYERS: Mapping[str, Mapping[str, Any]] = {
+STRONG = "racing too"
+"""The last of the variants is scrofa-strong itself."""
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "without": {"scenarios.proposal": "uniform", **BELIEF_ONLY, "weights.belief_power": 0.0},
     "weights by belief": {"scenarios.proposal": "uniform", **BELIEF_ONLY},
     "proposal and weights by belief": BELIEF_ONLY,
     "weights by belief and opponent model too": ALL_SEARCHED,
     "the same, twice as many weighed": PLAIN,
     "rollouts too": {"racing.block": 0},
-    "racing too": {},
+    STRONG: {},
 }
-"""The first is what the others are compared with."""
+DISTILLED = "distilled policy, no scenarios"
 POSITIONS = 128
 """At least so many are decided in each measurement."""
 
 
 def run(
-    player: str = "scrofa-strong",
     options: Mapping[str, Any] | None = None,
     decisions: Sequence[int] = (1, 128),
-    rounds: int = 6,
+    rounds: int = 3,
     seconds: float = 1.0,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """One row for each way of using the belief and number of decisions per device at once;
-    `options` are those of all players."""
+    """One row for each player and number of decisions per device at once; `options` are those of
+    all variants of scrofa-strong. Their speed is compared with that of scrofa-strong itself."""
+    chosen = {name: {**(options or {}), **own} for name, own in VARIANTS.items()}
+    made = {name: players.make("scrofa-strong", **own) for name, own in chosen.items()}
+    made[DISTILLED] = players.make("distilled")
     mesh = runtime.games_mesh()
     position_key, decision_key = jax.random.split(jax.random.key(seed))
     rows = []
@@ -58,20 +63,20 @@ def run(
             for i in range(0, decided, total)
         ]
         works = []
-        for own in PLAYERS.values():
-            made = players.make(player, **{**(options or {}), **own})
-            params = jax.device_put(made.params, runtime.on_all(mesh))
-            decide = functools.partial(compile_decisions(made, mesh), params)
+        for player in made.values():
+            params = jax.device_put(player.params, runtime.on_all(mesh))
+            act = on_devices(player.act_batch, mesh, (SAME, SPLIT, SPLIT))
+            decide = functools.partial(act, params)
             works.append((functools.partial(_decide_all, decide, batches), decided))
-        speeds = in_turns(works, rounds, seconds)
+        speeds = dict(zip(made, in_turns(works, rounds, seconds), strict=True))
         rows += [
             {
-                "belief": name,
+                "player": name,
                 "decisions_at_once": total,
                 "decisions_per_second": speed,
-                "slower": 1 - speed / speeds[0],
+                "times_as_fast": speed / speeds[STRONG],
             }
-            for name, speed in zip(PLAYERS, speeds, strict=True)
+            for name, speed in speeds.items()
         ]
     return {"rows": rows, "devices": mesh.size}
 

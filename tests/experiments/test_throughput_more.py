@@ -65,8 +65,8 @@ def test_mixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    two = dict(list(speed_belief.PLAYERS.items())[::3])  # compiling takes most of the time
-    monkeypatch.setattr(speed_belief, "PLAYERS", two)
+    two = dict(list(speed_belief.VARIANTS.items())[::6])  # compiling takes most of the time
+    monkeypatch.setattr(speed_belief, "VARIANTS", two)
     monkeypatch.setattr(speed_belief, "POSITIONS", 16)
     files = {
         "belief": beliefs.save_small(tmp_path),
@@ -74,11 +74,11 @@ def test_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     small = {"scenarios.draws": 2} | {name: str(path) for name, path in files.items()}
     rows = _rows("belief", tmp_path, monkeypatch, options=small, decisions=(1,))
-    assert [row["belief"] for row in rows] == list(two)
-    assert rows[0]["slower"] == 0
+    assert [row["player"] for row in rows] == [*two, speed_belief.DISTILLED]
+    assert rows[1]["times_as_fast"] == 1
     for row in rows:
-        ratio = row["decisions_per_second"] / rows[0]["decisions_per_second"]
-        assert row["slower"] == pytest.approx(1 - ratio)
+        ratio = row["decisions_per_second"] / rows[1]["decisions_per_second"]
+        assert row["times_as_fast"] == pytest.approx(ratio)
 
 
 def test_measured_positions_leave_a_choice() -> None:

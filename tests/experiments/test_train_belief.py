@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from experiments import export_weights, train_belief, train_opponent_model
+from experiments import export_weights, train_belief, train_opponent_model, training_report
 from experiments.common import mixture
 from experiments.common.cli import compose
 from experiments.common.tracking import read_log
@@ -170,7 +170,7 @@ def test_log_is_json(tmp_path: Path) -> None:
     assert row["gain_stderr"] > 0
 
 
-def test_opponent_model(tmp_path: Path) -> None:
+def test_opponent_model(tmp_path: Path, places: Path) -> None:
     run_model = [f"directory={tmp_path}", *TABLES, "network.player_types=1", "network.rank=4"]
     assert (
         train_opponent_model.main(
@@ -187,3 +187,11 @@ def test_opponent_model(tmp_path: Path) -> None:
     exported = [f"checkpoint={tmp_path / 'last' / '2'}", "kind=opponent_model", f"output={file}"]
     assert export_weights.main(exported) == 0
     assert load_weights(file, opponent_model.KIND)[0] == config
+
+    # What it measured is kept as a result, with a picture.
+    reported = [f"directory={tmp_path}", "name=measured", "score=gain"]
+    assert training_report.main(reported) == 0
+    result = json.loads((places / "runs" / "measured.json").read_text())["result"]
+    (point,) = result["points"]
+    assert (point["games"], point["gain"]) == (row["games"], row["gain"])
+    assert (places / "runs" / "measured.png").is_file()
