@@ -154,9 +154,10 @@ ROWS = (
     ),
     "oracle_gap",
 )
+TRAINED_AGAIN = "retrained"  # has a network that is not in the package
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", [*ROWS, TRAINED_AGAIN])
 def test_published_comparisons(name: str, places: Path, monkeypatch) -> None:
     """Every row has the players that the file says, on the same deals; here ones that compile
     fast and differ by their options."""
