@@ -4,11 +4,11 @@
     python -m experiments.compare 'matches={few:[greed@5,greed]}' 'players={greed@5:{samples:5}}'
 
 configs/rows has the comparisons that are published: techniques, weightings, inputs, strength,
-parts, alternatives, partners, anytime, oracle_gap, retrained and openspiel. A team of two different
-players is written "one + other". Each match is one record (docs/results.md), so what was played
-before is not played again. The result has `rows` by name, each a summary of a record with the
-commits that played it, `differences` of two rows on the deals that both played, and if `move_time`
-is set, `milliseconds`: how long the first player of each row takes for a move.
+parts, alternatives, refinements, partners, anytime, oracle_gap, retrained and openspiel. A team of
+two different players is written "one + other". Each match is one record (docs/results.md), so what
+was played before is not played again. The result has `rows` by name, each a summary of a record
+with the commits that played it, `differences` of two rows on the deals that both played, and if
+`move_time` is set, `milliseconds`: how long the first player of each row takes for a move.
 """
 
 import time

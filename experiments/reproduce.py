@@ -49,6 +49,7 @@ _ROWS = (
         "weightings",
         "parts",
         "alternatives",
+        "refinements",
         "partners",
         "anytime",
     ),

@@ -149,6 +149,7 @@ ROWS = (
         "strength",
         "parts",
         "alternatives",
+        "refinements",
         "partners",
         "anytime",
     ),
