@@ -11,6 +11,7 @@ from flax import struct
 from gongzhu_jax.device_profile import profile
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.game.equal_cards import lowest_equal
 from gongzhu_jax.game.public_view import PublicView, assert_views, legal_mask, with_deal
 from gongzhu_jax.inference.config import BELIEF, DISTILLED, InferenceConfig, InferenceParams
 from gongzhu_jax.inference.registry import (
@@ -20,6 +21,7 @@ from gongzhu_jax.inference.registry import (
     RULES,
     LogWeights,
     PlayerTypes,
+    most_tricks,
 )
 from gongzhu_jax.inference.scenarios import Scenarios, draw_scenarios, resample
 from gongzhu_jax.network.policy_value import Network
@@ -92,7 +94,9 @@ def decide_in(
 ) -> Decision:
     """Decides in given scenarios; `log_odds`, [B, 52, 3], are the belief's if it is asked."""
     legal = jax.vmap(legal_mask)(views)
-    has_choice = jnp.sum(legal, axis=-1) > 1
+    lowest = jax.vmap(lowest_equal)(views) if config.search.merge_equal else None
+    distinct = legal if lowest is None else legal & (lowest == jnp.arange(NUM_CARDS)[None])
+    has_choice = jnp.sum(distinct, axis=-1) > 1
     active = scenarios.valid & has_choice[:, None]
     rule = RULES[config.weights.rule](params, views, scenarios, active, network, config)
     types = rule.types
@@ -109,10 +113,7 @@ def decide_in(
 
     deals = Deals(scenarios.holder)
     if config.search.rollout != "none":
-        tricks = ROLLOUTS[config.search.rollout].tricks
-        shape = (scenarios.holder.shape[1], tricks, NUM_CARDS)
-        noise = jax.vmap(lambda key: jax.random.gumbel(jax.random.fold_in(key, 1), shape))(keys)
-        deals = Deals(scenarios.holder, types, noise)
+        deals = Deals(scenarios.holder, types, _rollout_noise(keys, deals, config))
 
     def search_in(deals: Deals, active: jax.Array, cards: jax.Array | None) -> SearchResult:
         """Searches deals [B, n]; `cards` [B, 52] are visited, None: the legal ones."""
@@ -129,15 +130,21 @@ def decide_in(
             play_on=_rollout(params, deals, config),
         )
 
-    choices = legal & has_choice[:, None]
+    choices = distinct & has_choice[:, None]
     if config.races:
         result = race(search_in, deals, weight, active, choices, config.racing)
         scenario_q, open_to = result.scenario_q, result.contenders | ~has_choice[:, None]
         q = mean_of_searched(scenario_q, weight, choices)
     else:
-        result, open_to = search_in(deals, active, None), legal
+        cards = None if lowest is None else choices
+        result, open_to = search_in(deals, active, cards), distinct
         scenario_q = result.q.reshape(*scenarios.valid.shape, -1)
         q = weighted_mean(scenario_q, weight, choices)
+    if lowest is not None:  # what was found for a card goes for all that are equal to it
+        q, open_to = (jnp.take_along_axis(of, lowest, axis=1) for of in (q, open_to))
+        scenario_q = jnp.take_along_axis(scenario_q, lowest[:, None], axis=2)
+        q = jnp.where(legal, q, -jnp.inf)
+        scenario_q = jnp.where(legal[:, None], scenario_q, -jnp.inf)
     if config.prior.share > 0:
         q = with_prior(q, PRIORS[DISTILLED](params, views), config.prior.share)
     return Decision(
@@ -151,6 +158,23 @@ def decide_in(
     )
 
 
+def _rollout_noise(keys: jax.Array, deals: Deals, config: InferenceConfig) -> jax.Array:
+    """Random numbers for the rollouts of all scenarios, [B, N, tricks, 52]. Those of the endgame
+    are drawn apart, so that it does not change what is drawn before."""
+    draws = deals.holder.shape[1]
+    always = most_tricks(ROLLOUTS[config.search.rollout].last_tricks)
+    parts = (always, most_tricks(config.search.endgame) - 1)
+
+    def draw(key: jax.Array) -> jax.Array:
+        drawn = [
+            jax.random.gumbel(jax.random.fold_in(key, number), (draws, tricks, NUM_CARDS))
+            for number, tricks in enumerate(parts, start=1)
+        ]
+        return jnp.concatenate(drawn, axis=1)
+
+    return jax.vmap(draw)(keys)
+
+
 def _rollout(params: InferenceParams, deals: Deals, config: InferenceConfig) -> PlayOnFn | None:
     """How play goes on in roots [B x N] before a successor is evaluated."""
     if config.search.rollout == "none":
@@ -159,8 +183,11 @@ def _rollout(params: InferenceParams, deals: Deals, config: InferenceConfig) -> 
     if model is None or deals.types is None or deals.noise is None:
         raise ConfigError("rollouts need the opponent model")
     types, noise = (leaf.reshape(-1, *leaf.shape[2:]) for leaf in (deals.types, deals.noise))
-    finish = ROLLOUTS[config.search.rollout].finish
-    return lambda states, row: finish(model.params, states, types[row], noise[row], model.config)
+    rollout = ROLLOUTS[config.search.rollout]
+    last_tricks = max(rollout.last_tricks, config.search.endgame)
+    return lambda states, row: rollout.finish(
+        model.params, states, types[row], noise[row], model.config, last_tricks
+    )
 
 
 def _take(tree: T, index: jax.Array) -> T:

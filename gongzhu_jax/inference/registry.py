@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
 
+from gongzhu_jax.game.cards import NUM_TRICKS
 from gongzhu_jax.game.env import GameState
 from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.inference.constraints import Constraints
@@ -86,6 +87,7 @@ class FinishFn(Protocol):
         types: PlayerTypes,
         noise: jax.Array,
         config: Any,
+        last_tricks: int,
     ) -> GameState:
         """The states [S] at the end of the rollout, by the parameters and the configuration of the
         opponent model.
@@ -93,16 +95,23 @@ class FinishFn(Protocol):
         Args:
           types: float32[S, 4, player_types].
           noise: float32[S, tricks, 52], standard Gumbel numbers.
+          last_tricks: a rollout goes on to the end of the game where at most so many tricks are
+            left when that under way is over.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """A way to play on, with the number of tricks for which it needs random numbers."""
+    """A way to play on, and how many tricks at the end of the game it always plays."""
 
     finish: FinishFn
-    tricks: int
+    last_tricks: int
+
+
+def most_tricks(last_tricks: int) -> int:
+    """How many tricks a rollout can have that always plays so many at the end of the game."""
+    return min(last_tricks + 1, NUM_TRICKS)
 
 
 class Prior(Protocol):

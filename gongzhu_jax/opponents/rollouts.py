@@ -2,11 +2,10 @@
 
 A critic that is asked in the middle of a trick has to guess who wins it. A rollout lets the others
 complete the trick first, each from its own hand and from what all could see, so the critic is asked
-about positions in which the trick is over. A rollout to the end of the game needs no critic. Axes:
-S states.
+about positions in which the trick is over. Where few tricks are left, or everywhere, it can go on
+to the end of the game, which needs no critic. Axes: S states.
 """
 
-from functools import partial
 from typing import Any
 
 import chex
@@ -26,7 +25,7 @@ from gongzhu_jax.game.cards import (
     SUITS,
 )
 from gongzhu_jax.game.public_view import shown_voids
-from gongzhu_jax.inference.registry import ROLLOUTS, PlayerTypes, Rollout
+from gongzhu_jax.inference.registry import ROLLOUTS, PlayerTypes, Rollout, most_tricks
 from gongzhu_jax.opponents.opponent_model import OpponentModelConfig, OpponentModelNet
 
 
@@ -74,30 +73,31 @@ def finish(
     types: PlayerTypes,
     noise: jax.Array,
     config: OpponentModelConfig,
-    *,
-    game: bool,
+    last_tricks: int,
 ) -> env.GameState:
-    """The states [S] in which the tricks under way, or the games, are over.
+    """The states [S] in which the tricks under way are over; where at most `last_tricks` are left
+    then, the games are.
 
     Args:
       types: float32[S, 4, player_types], log probabilities of the types of all seats.
-      noise: float32[S, tricks, 52], standard Gumbel numbers by which the cards are drawn; in one
-        trick no two players can draw the same card. States with the same numbers differ by what
-        was played, not by chance.
+      noise: float32[S, tricks, 52], standard Gumbel numbers by which the cards are drawn, for as
+        many tricks as a rollout can have; in one trick no two players can draw the same card.
+        States with the same numbers differ by what was played, not by chance.
     """
     env.assert_states(states)
-    count, tricks = len(states.stage), NUM_TRICKS if game else 1
+    count, tricks = len(states.stage), most_tricks(last_tricks)
     chex.assert_shape(types, (count, NUM_SEATS, config.player_types))
     chex.assert_shape(noise, (count, tricks, len(CARDS)))
 
     def plays_left(states: env.GameState) -> jax.Array:
-        return NUM_CARDS - states.stage if game else -states.stage % NUM_SEATS
+        in_game, in_trick = NUM_CARDS - states.stage, -states.stage % NUM_SEATS
+        return jnp.where(in_game - in_trick <= NUM_SEATS * last_tricks, in_game, in_trick)
 
     def play_one(_: jax.Array, states: env.GameState) -> env.GameState:
         mover = jax.vmap(env.player_to_move)(states)
         log_types = jnp.take_along_axis(types, mover[:, None, None].astype(jnp.int32), axis=1)[:, 0]
         likely = policy(params, states, log_types, config)
-        trick = states.stage // NUM_SEATS % tricks
+        trick = jnp.maximum(states.stage // NUM_SEATS + tricks - NUM_TRICKS, 0)
         drawn = jnp.log(likely) + noise[jnp.arange(count), trick]
         card = jnp.argmax(drawn, axis=1).astype(jnp.int8)
         after = jax.vmap(env.step)(states, card)
@@ -111,5 +111,5 @@ def finish(
     return jax.lax.fori_loop(0, jnp.max(plays_left(states)), play_one, states)
 
 
-ROLLOUTS["trick"] = Rollout(partial(finish, game=False), tricks=1)
-ROLLOUTS["game"] = Rollout(partial(finish, game=True), tricks=NUM_TRICKS)
+ROLLOUTS["trick"] = Rollout(finish, last_tricks=0)
+ROLLOUTS["game"] = Rollout(finish, last_tricks=NUM_TRICKS)

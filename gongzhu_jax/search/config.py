@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gongzhu_jax.device_profile import check_sizes
 from gongzhu_jax.errors import ConfigError, check_choice
+from gongzhu_jax.game.cards import NUM_TRICKS
 from gongzhu_jax.game.scoring import LONE_TRANSFORMER
 
 
@@ -24,6 +25,12 @@ class SearchConfig:
     rollout: str = field(default="none", metadata={"added": True})
     # The share of the value after the rollout; the rest is the value of the position before it.
     rollout_share: float = field(default=1.0, metadata={"added": True})
+    # Where at most so many tricks are left after a rollout to the end of the trick, it goes on to
+    # the end of the game; the last trick is forced, so 1 makes values exact there.
+    endgame: int = field(default=0, metadata={"added": True})
+    # Of equal cards, such as D4 and D5 (or D6 if the D5 is gone), search only the lowest and play
+    # any. It needs one visit per legal card.
+    merge_equal: bool = field(default=False, metadata={"added": True})
     search_forced: bool = False  # also search where only one card is legal
     chunk: int | None = None  # roots that share one tree, states per network batch; null: usual
 
@@ -32,10 +39,19 @@ class SearchConfig:
         check_choice("rollout", self.rollout, ("none", "trick", "game"))
         if not 0 < self.rollout_share <= 1:
             raise ConfigError("rollout_share must be above 0 and at most 1")
+        if not 0 <= self.endgame <= NUM_TRICKS or (self.endgame and self.rollout != "trick"):
+            raise ConfigError(
+                f"endgame lies in 0..{NUM_TRICKS}, and needs rollouts to the end of the trick "
+                "(search.rollout=trick)"
+            )
         if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
             raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
         if self.exploration < 0 or self.ucb_factor <= 0:
             raise ConfigError("exploration must be >= 0 and ucb_factor > 0")
+        if self.merge_equal and not self.one_visit:
+            raise ConfigError(
+                "merge_equal needs one visit per legal card (search.base=0, search.per_legal=1)"
+            )
         check_sizes(chunk=self.chunk)
 
     @property

@@ -79,6 +79,8 @@ class TrainingConfig:
             raise ConfigError("a run needs at least 1 epoch")
         if self.search.rollout != "none":
             raise ConfigError("self-play has no opponent model, so search.rollout must be none")
+        if self.search.merge_equal:
+            raise ConfigError("self-play learns from every card: search.merge_equal must be false")
         if self.positions_per_epoch % self.learner.minibatch:
             raise ConfigError(
                 f"{self.selfplay.games} games x 52 positions do not divide into minibatches "

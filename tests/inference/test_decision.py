@@ -4,6 +4,7 @@ The network is a small one with random weights.
 """
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from gongzhu_jax import network
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import NUM_CARDS
+from gongzhu_jax.game.equal_cards import lowest_equal
 from gongzhu_jax.game.public_view import PublicView, legal_mask, played_mask
 from gongzhu_jax.inference import decision as decisions
 from gongzhu_jax.inference.config import (
@@ -30,6 +32,7 @@ from gongzhu_jax.inference.decision import Decision, decide, decide_in
 from gongzhu_jax.inference.explanation import believed_holders, q_standard_error
 from gongzhu_jax.inference.scenarios import Scenarios
 from gongzhu_jax.search import SearchConfig, network_policy_value, search
+from gongzhu_jax.search.config import RacingConfig
 from tests import positions
 
 NET = network.make("compact", stem=32, width=16, blocks=1)
@@ -269,3 +272,38 @@ def test_a_prior_by_hand() -> None:
 def test_impossible_priors(share: float) -> None:
     with pytest.raises(ConfigError, match="share of a prior"):
         PriorConfig(share)
+
+
+def test_equal_cards_are_searched_once(params, keys, views) -> None:
+    """What is found for the lowest of equal cards is what is found without merging, and goes for
+    the others."""
+    one_visit = SearchConfig(0, 1)
+    none = WeightConfig(rule="none")
+    plain = InferenceConfig(ScenarioConfig(stratified=False), none, one_visit)
+    merging = replace(plain, search=replace(one_visit, merge_equal=True))
+    every = _decided(params, keys, views, plain)
+    once = _decided(params, keys, views, merging)
+    lowest = np.asarray(jax.vmap(lowest_equal)(views))
+    legal = _legal(views)
+    evaluations = merged = 0
+    for row in range(len(lowest)):
+        distinct = {int(lowest[row, card]) for card in np.flatnonzero(legal[row])}
+        merged += int(legal[row].sum()) - len(distinct)
+        if len(distinct) == 1:
+            assert not np.any(once.q[row] > -np.inf)
+            continue
+        evaluations += len(distinct) * int(once.scenarios.valid[row].sum())
+        best = max(every.q[row, card] for card in distinct)
+        for card in np.flatnonzero(legal[row]):
+            same = lowest[row, card]
+            np.testing.assert_allclose(once.q[row, card], every.q[row, same], atol=1e-3)
+            of_card, of_same = once.scenario_q[row, :, card], once.scenario_q[row, :, same]
+            np.testing.assert_array_equal(of_card, of_same)
+        assert not np.any(once.q[row, ~legal[row]] > -np.inf)
+        np.testing.assert_allclose(once.q[row, once.card[row]], best, atol=1e-3)
+    assert merged > 10
+    assert once.demanded == evaluations < every.demanded
+    # A race drops equal cards together.
+    raced = _decided(params, keys, views, replace(merging, racing=RacingConfig(3)))
+    assert raced.demanded < once.demanded
+    assert np.all(legal[np.arange(len(lowest)), raced.card])

@@ -25,7 +25,7 @@ from gongzhu_jax.search import SearchConfig
 from gongzhu_jax.search.mcts import search
 from tests import beliefs, positions
 
-finish_jit = jax.jit(finish, static_argnums=4, static_argnames="game")
+finish_jit = jax.jit(finish, static_argnums=4, static_argnames="last_tricks")
 
 STAGES = [0, 1, 2, 3, 5, 6, 7, 18, 19, 29, 30, 41, 46, 47, 49, 50, 51]
 
@@ -69,11 +69,13 @@ def by_hand(
     return total
 
 
-@pytest.mark.parametrize(("game", "tricks", "first"), [(False, 1, 0), (True, 13, 9)])
+@pytest.mark.parametrize(
+    ("last_tricks", "tricks", "first"), [(0, 1, 0), (1, 2, 9), (3, 4, 7), (13, 13, 9)]
+)
 def test_a_rollout_by_hand(
     model: tuple[OpponentModelConfig, Any],
     states: env.GameState,
-    game: bool,
+    last_tricks: int,
     tricks: int,
     first: int,
 ) -> None:
@@ -81,18 +83,19 @@ def test_a_rollout_by_hand(
     random = np.random.default_rng(0)
     types = random.normal(0, 2, (len(STAGES), 4, config.player_types)).astype(np.float32)
     noise = random.gumbel(size=(len(STAGES), tricks, 52)).astype(np.float32)
-    finished = finish_jit(params, states, types, noise, config, game=game)
-    assert not game or np.all(np.asarray(finished.stage) == 52)
+    finished = finish_jit(params, states, types, noise, config, last_tricks=last_tricks)
+    assert last_tricks < 13 or np.all(np.asarray(finished.stage) == 52)
     played = 0
     for row, stage in list(enumerate(STAGES))[first:]:
-        end = 52 if game else -(-stage // 4) * 4
+        end = -(-stage // 4) * 4
+        end = 52 if 13 - end // 4 <= last_tricks else end
         state = positions.take(states, row)
         while int(state.stage) < end:
             chances = by_hand(model, state, types[row])
             assert chances.sum() == pytest.approx(1, abs=1e-5)
             with np.errstate(divide="ignore"):
-                trick = int(state.stage) // 4 if game else 0
-                card = np.argmax(np.log(chances) + noise[row, trick])
+                later = max(0, int(state.stage) // 4 - (13 - tricks))
+                card = np.argmax(np.log(chances) + noise[row, later])
             state = env.step(state, jnp.int8(card))
             played += 1
         jax.tree.map(np.testing.assert_array_equal, positions.take(finished, row), state)
@@ -108,7 +111,7 @@ def test_cards_are_drawn_as_often_as_they_are_likely(
     many = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], count, axis=0), state)
     types = jnp.zeros((count, 4, config.player_types))
     noise = jax.random.gumbel(jax.random.key(0), (count, 1, 52))
-    drawn = finish_jit(params, many, types, noise, config, game=False).plays[:, 3]
+    drawn = finish_jit(params, many, types, noise, config, last_tricks=0).plays[:, 3]
     likely = by_hand(model, state, np.zeros((4, config.player_types)))
     assert np.sum(likely > 0.02) > 1
     share = np.bincount(np.asarray(drawn), minlength=52) / count
@@ -144,12 +147,12 @@ def test_types_by_all_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "tricks", "share"), [(False, 1, 1.0), (True, 13, 1.0), (False, 1, 0.25)]
+    ("last_tricks", "tricks", "share"), [(0, 1, 1.0), (13, 13, 1.0), (0, 1, 0.25)]
 )
 def test_q_is_the_value_at_the_end_of_the_rollout(
     model: tuple[OpponentModelConfig, Any],
     states: env.GameState,
-    game: bool,
+    last_tricks: int,
     tricks: int,
     share: float,
 ) -> None:
@@ -163,7 +166,7 @@ def test_q_is_the_value_at_the_end_of_the_rollout(
         return jnp.zeros((len(states.stage), 52)), jnp.zeros(len(states.stage))
 
     def play_on(states: env.GameState, row: jax.Array) -> env.GameState:
-        return finish(params, states, types[row], noise[row], config, game=game)
+        return finish(params, states, types[row], noise[row], config, last_tricks)
 
     @jax.jit
     def run(states: env.GameState) -> jax.Array:
@@ -179,9 +182,9 @@ def test_q_is_the_value_at_the_end_of_the_rollout(
             continue
         for card in legal:
             after = jax.tree.map(lambda leaf: leaf[None], env.step(state, jnp.int8(card)))
-            over = positions.take(
-                finish_jit(params, after, types[row][None], noise[row][None], config, game=game), 0
-            )
+            luck = (types[row][None], noise[row][None])
+            over = finish_jit(params, after, *luck, config, last_tricks=last_tricks)
+            over = positions.take(over, 0)
             mover = env.player_to_move(state)
             margin = int(env.team_margin(over, mover))
             before = int(env.team_margin(positions.take(after, 0), mover))
@@ -197,6 +200,8 @@ def test_q_is_the_value_at_the_end_of_the_rollout(
         ({"search.per_legal": 2, "racing.block": 0}, "one visit per legal card"),
         ({"search.rollout": "deal"}, "game"),
         ({"search.rollout_share": 0.0}, "rollout_share"),
+        ({"search.endgame": 14}, "0..13"),
+        ({"search.endgame": 2, "search.rollout": "game"}, "search.rollout=trick"),
         ({"search.rollout_share": float("nan")}, "rollout_share"),
     ],
 )
