@@ -68,6 +68,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{name: (name, ()) for name in _ALONE},
     **{name: (f"paper/{name}", ()) for name in _OF_PAPER},
     **{f"exploit_{name}": ("exploit", (f"learns={name}",)) for name in _LEARNT},
+    "exploit_scrofa_strong": ("exploit", ("learns=opponent_model", "targets=[scrofa-strong]")),
     **{f"curve_{name}": ("sweep", (f"grid={name}",)) for name in _GRIDS},
     **{name: ("paper/learning", (f"curves={name}",)) for name in _CURVES},
 }
