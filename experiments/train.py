@@ -29,6 +29,7 @@ from experiments.common.tracking import (
     epoch_line,
     read_log,
     run_summary,
+    with_error,
 )
 from experiments.common.training_plots import plot_training
 from gongzhu_jax import players, runtime
@@ -242,6 +243,10 @@ def run_logged(
             if first_process:
                 loggers = start_loggers(settings.loggers, directory, asdict(config))
                 log = RunLog(directory, int(row["epoch"]), loggers)
+                if score in row:
+                    log.write(row)
+            if score in row:
+                console.print(f"starts with {score} {with_error(row, score)}")
             advance(int(row["epoch"]), epochs)
 
         def on_epoch(row: Mapping[str, float]) -> None:

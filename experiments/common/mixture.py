@@ -132,6 +132,7 @@ def run_training(
             games_per_epoch=lambda config: config.games,
             evaluate=evaluate,
             score=score,
+            evaluate_start=first.params is not None,
             about=first.about,
             **hooks,
         )

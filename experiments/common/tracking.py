@@ -17,15 +17,17 @@ LOG_NAME = "log.jsonl"
 class RunLog:
     """`log.jsonl` and TensorBoard events in the folder of a run.
 
-    A run that goes on from an earlier epoch first drops the lines after it, so that the log of a
-    run that was killed and resumed reads as that of one that was not.
+    A run that goes on from an earlier epoch first drops the lines after it, and one that starts
+    again all lines, so that the log of a run that was killed and resumed reads as that of one that
+    was not.
     """
 
     def __init__(self, directory: Path, start_epoch: int, loggers: Sequence[Logger] = ()) -> None:
         self.path = directory / LOG_NAME
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
-            kept = [row for row in read_log(self.path) if row["epoch"] <= start_epoch]
+            rows = read_log(self.path) if start_epoch else []
+            kept = [row for row in rows if row["epoch"] <= start_epoch]
             write_whole(self.path, "".join(json.dumps(row) + "\n" for row in kept).encode())
         self._file = self.path.open("a")
         self._loggers = loggers
@@ -83,8 +85,7 @@ def run_summary(
     last = rows[-1]
     done = f"{last['epoch']} of {epochs} epochs, {last['games']:,} games"
     lines = [f"{done} in {in_words(last['seconds'])} of training"]
-    measured = [row for row in rows if score in row]
-    if measured:
+    if measured := [row for row in rows if row["epoch"] and score in row]:
         best = max(measured, key=lambda row: row[score])
         lines.append(
             f"best {score} {with_error(best, score)}, after epoch {best['epoch']}, the one that "

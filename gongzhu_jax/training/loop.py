@@ -85,6 +85,7 @@ def run_epochs(
     games_per_epoch: Callable[[Any], int] = lambda config: config.selfplay.games,
     evaluate: EvaluateFn | None = None,
     score: str = "wpg",
+    evaluate_start: bool = False,
     on_start: ReportFn = lambda row: None,
     on_epoch: ReportFn = lambda row: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -98,11 +99,15 @@ def run_epochs(
       run_epoch: state to state and figures of the epoch; the state may be donated.
       params_of: the parameters that are evaluated and that players load.
       score: the figure of `evaluate` by which a checkpoint is the best.
+      evaluate_start: whether to measure what the run starts from, too; `on_start` gets the figures.
     """
     state, progress = resume(config, start, checkpoints)
     header = {"config": asdict(config), **(about or {})}
-    epoch = int(state.epoch)
-    on_start({"epoch": epoch, "seconds": progress.seconds})
+    epoch, games = int(state.epoch), games_per_epoch(config)
+    first: dict[str, float] = {"epoch": epoch, "games": epoch * games, "seconds": progress.seconds}
+    if evaluate is not None and evaluate_start and epoch == 0:
+        first |= evaluate(params_of(state), epoch)
+    on_start(first)
 
     def save(series: str) -> None:
         notes = {**header, "epoch": epoch, "progress": asdict(progress)}
@@ -115,7 +120,6 @@ def run_epochs(
         progress.seconds += seconds
         epoch += 1
         last, stop = epoch == config.epochs, _anywhere(should_stop())
-        games = games_per_epoch(config)
         row: dict[str, float] = {"epoch": epoch, "games": epoch * games}
         row |= {"seconds": progress.seconds, "games_per_second": games / seconds, **figures}
         if evaluate is not None and (epoch % schedule.evaluate_every == 0 or last):

@@ -13,7 +13,7 @@ from experiments import export_weights, train_belief, train_opponent_model, trai
 from experiments.common import mixture
 from experiments.common.cli import compose
 from experiments.common.tracking import read_log
-from gongzhu_jax.checkpoint import LAST, Checkpoints
+from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
 from gongzhu_jax.mixture_training import MixtureTrainingConfig
 from gongzhu_jax.network.weights import load_weights
 from gongzhu_jax.opponents import card_belief, opponent_model
@@ -145,7 +145,7 @@ def test_starts_from_a_weights_file(
         "training.learning_rate=1e-9",
         "training.final_learning_rate=1e-9",
     )
-    assert run(tmp_path / "more", *more, "held_out_games=0", f"start={file}") == 0
+    assert run(tmp_path / "more", *more, f"start={file}") == 0
     # With such a rate nothing is learnt, so the parameters are those it started from.
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6),
@@ -153,6 +153,14 @@ def test_starts_from_a_weights_file(
         load_weights(tmp_path / "more", card_belief.KIND)[1],
     )
     assert Checkpoints(tmp_path / "more").about(LAST, 1)["start"]["games"] == 4 * 16
+    # What it started from is measured too, and is not taken for something that was learnt.
+    first, last = read_log(tmp_path / "more" / "log.jsonl")
+    assert (first["epoch"], first["games"], first["seconds"]) == (0, 0, 0)
+    assert first["gain"] == pytest.approx(last["gain"], abs=1e-5) != 0
+    told = capsys.readouterr().err
+    assert "starts with gain" in told
+    assert "after epoch 1, the one that players load" in told
+    assert Checkpoints(tmp_path / "more").epochs(BEST) == [1]
     assert run(tmp_path / "other", *more, f"start={file}", "network.width=8") == 2
     assert "has the network" in capsys.readouterr().err
 
