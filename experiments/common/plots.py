@@ -53,10 +53,15 @@ def plot_points(rows: Mapping[str, Mapping[str, Any]], title: str, path: Path) -
 def plot_over_time(
     rows: Mapping[str, Mapping[str, Any]], times: Mapping[str, float], title: str, path: Path
 ) -> None:
-    """Points of several matches, with standard errors, by milliseconds of a move."""
+    """Points of several matches, with standard errors, by milliseconds of a move; a line joins
+    those of one player with different options."""
     with drawing(path, figsize=(7, 4.5)) as axes:
-        points = [(times[name], row["mean"], row["standard_error"]) for name, row in rows.items()]
-        bars(axes, points, "", marker="o", markersize=4, capsize=2)
+        by_player: dict[str, list[tuple[float, float, float]]] = {}
+        for name, row in rows.items():
+            point = (times[name], row["mean"], row["standard_error"])
+            by_player.setdefault(row["players"][0], []).append(point)
+        for points in by_player.values():
+            bars(axes, points, "", marker="o", markersize=4, capsize=2)
         for name, row in rows.items():
             axes.annotate(
                 name, (times[name], row["mean"]), (4, -12), textcoords="offset points", fontsize=8
@@ -65,7 +70,9 @@ def plot_over_time(
         axes.set(ylabel="points (± one standard error)", xticks=MILLISECONDS)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xlim(0.8 * min(times.values()), 1.6 * max(times.values()))
+        shortest, longest = min(times.values()), max(times.values())
+        span = max(longest / shortest, 2.0)  # the names are to the right of their points
+        axes.set_xlim(shortest / span**0.05, longest * span**0.22)
 
 
 def plot_analysis(analysis: Mapping[str, Any], path: Path) -> None:
