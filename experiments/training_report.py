@@ -6,8 +6,10 @@ The result has the run's own command, configuration and commit, `points` (epoch,
 wpg_stderr of the raw network on the first development deals) and the totals, and is drawn as
 training_curve.png. Networks that learn from games of a mixture of players are reported in the same
 way, with a picture NAME.png; for a run of `experiments.train_belief` or `train_opponent_model` say
-`score=gain`: points then have `gain` in place of WPG. With `after`, a result of this command, the
-curve of the run that this one started from comes first: games and hours are those of both.
+`score=gain`: points then have `gain` in place of WPG. `weights` is the digest of a weights file of
+the last checkpoint, so that one sees whether a run ends with the parameters of the package. With
+`after`, a result of this command, the curve of the run that this one started from comes first:
+games and hours are those of both.
 """
 
 from dataclasses import dataclass
@@ -20,8 +22,10 @@ from experiments.common.results import PLACES, Workplace, read_result
 from experiments.common.settings import KeptSettings
 from experiments.common.tracking import LOG_NAME, curve_points, read_log
 from experiments.common.training_plots import plot_mixture_training, plot_training
-from gongzhu_jax.checkpoint import LAST, Checkpoints
-from gongzhu_jax.errors import CheckpointError, ConfigError
+from experiments.export_weights import KINDS
+from gongzhu_jax.checkpoint import LAST, Checkpoints, digest
+from gongzhu_jax.errors import CheckpointError, ConfigError, check_choice
+from gongzhu_jax.network.weights import NetworkKind, as_stored, load_weights
 
 SCORES = ("wpg", "gain")
 """What runs measure: points over Mr. Greed, and nats better than uniform."""
@@ -35,14 +39,17 @@ class ReportSettings(KeptSettings):
     name: str
     after: str | None
     score: str
+    kind: str
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.score not in SCORES:
-            raise ConfigError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
+        check_choice("score", self.score, SCORES)
+        check_choice("kind", self.kind, tuple(KINDS))
 
 
-def summarise(directory: Path, after: dict[str, Any] | None, score: str) -> dict[str, Any]:
+def summarise(
+    directory: Path, after: dict[str, Any] | None, score: str, kind: NetworkKind
+) -> dict[str, Any]:
     """The run in a folder, so far; `after`: what this says of the run that it started from."""
     run = Checkpoints(directory)
     epochs = run.epochs(LAST)
@@ -57,6 +64,7 @@ def summarise(directory: Path, after: dict[str, Any] | None, score: str) -> dict
     if start is not None and after is not None and start["commit"] != after["run_commit"]:
         raise ConfigError(f"the run in {directory} did not start from the run of `after`")
     before = after or {"games": 0, "hours": 0.0, "points": []}
+    _, params = load_weights(directory / LAST / str(epochs[-1]), kind)
     rows = [row for row in read_log(directory / LOG_NAME) if row["epoch"] <= epochs[-1]]
     points = [
         point | {name: point[name] + before[name] for name in ("games", "hours")}
@@ -69,6 +77,7 @@ def summarise(directory: Path, after: dict[str, Any] | None, score: str) -> dict
         "games": rows[-1]["games"] + before["games"],
         "hours": rows[-1]["seconds"] / 3600 + before["hours"],
         "points": before["points"] + points,
+        "weights": digest(as_stored(params)),
         "after": {name: after[name] for name in RUN} if after else None,
     }
 
@@ -83,7 +92,7 @@ def main(settings: ReportSettings, line: str) -> None:
         after = next((kept["result"] for path in paths if (kept := read_result(path))), None)
         if after is None:
             raise ConfigError(f"there is no result {settings.after}.json")
-    result = summarise(directory, after, settings.score)
+    result = summarise(directory, after, settings.score, KINDS[settings.kind])
     title = f"{result['games']} games in {result['hours']:.2f} hours"
     print_table(title, as_lines(result["points"]))
     work.write(settings.name, result, settings)

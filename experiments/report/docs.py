@@ -101,6 +101,12 @@ def training(name: str, score: str, head: str, digits: int) -> str:
         for run in ([result["after"], result] if result["after"] else [result])
     )
     picture = f"![{head}, by games]({name}.png)\n\n" if "mixture" in result["run_config"] else ""
+    ours = [
+        f" It ends, bit for bit, with the parameters of `{path.name}` in the package."
+        for path in (NETWORK, CRITIC, BELIEF, MODEL, DISTILLED)
+        if weights.weights_digest(path) == result.get("weights")
+    ]
+    made = "".join([made, *ours])
     return f"{markdown(lines)}\n\n{picture}Trained by {made}\n\n{source(name, document)}"
 
 

@@ -137,10 +137,7 @@ def save_weights(
     kind: NetworkKind = POLICY_VALUE,
 ) -> None:
     """Writes a weights file; `about` tells where the parameters came from (JSON)."""
-    arrays = {
-        name: np.asarray(leaf).astype(dtype)
-        for name, leaf in flatten_dict(jax.device_get(params), sep="/").items()
-    }
+    arrays = as_stored(params, dtype)
     header = {
         "format": FORMAT,
         "kind": kind.name,
@@ -150,6 +147,17 @@ def save_weights(
         "about": json.dumps(dict(about)),
     }
     write_whole(path, save(arrays, header))
+
+
+def as_stored(params: Params, dtype: str = "float16") -> dict[str, np.ndarray]:
+    """The arrays of a weights file with these parameters, by name."""
+    flat = flatten_dict(jax.device_get(params), sep="/")
+    return {name: np.asarray(leaf).astype(dtype) for name, leaf in flat.items()}
+
+
+def weights_digest(path: Path) -> str:
+    """The digest of the arrays of a weights file, whatever its header says of their origin."""
+    return _open(path)[0]["digest"]
 
 
 def about_weights(path: Path = POLICY_VALUE.shipped) -> dict[str, Any]:

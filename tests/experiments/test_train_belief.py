@@ -15,7 +15,7 @@ from experiments.common.cli import compose
 from experiments.common.tracking import read_log
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
 from gongzhu_jax.mixture_training import MixtureTrainingConfig
-from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.network.weights import load_weights, weights_digest
 from gongzhu_jax.opponents import card_belief, opponent_model
 
 TABLES = (
@@ -197,9 +197,10 @@ def test_opponent_model(tmp_path: Path, places: Path) -> None:
     assert load_weights(file, opponent_model.KIND)[0] == config
 
     # What it measured is kept as a result, with a picture.
-    reported = [f"directory={tmp_path}", "name=measured", "score=gain"]
+    reported = [f"directory={tmp_path}", "name=measured", "kind=opponent_model", "score=gain"]
     assert training_report.main(reported) == 0
     result = json.loads((places / "runs" / "measured.json").read_text())["result"]
     (point,) = result["points"]
     assert (point["games"], point["gain"]) == (row["games"], row["gain"])
+    assert result["weights"] == weights_digest(file)
     assert (places / "runs" / "measured.png").is_file()
