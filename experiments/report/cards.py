@@ -119,19 +119,32 @@ def mean_of_blocks(sums: Mapping[str, list[float]]) -> Figure:
     return figures(mean_of("sum"), sums)[0]
 
 
+def difference_of_blocks(
+    sums: Mapping[str, list[float]], others: Mapping[str, list[float]]
+) -> Figure:
+    """The mean of paired differences between rows of the same blocks."""
+    differences = np.subtract(sums["sum"], others["sum"]).tolist()
+    return mean_of_blocks({"sum": differences, "count": sums["count"]})
+
+
 def value_bias(result: Result) -> Section:
-    """What the networks' choices win against each opponent, how large their errors are by part of
-    the game, and the errors by kind of card."""
+    """What the networks' choices win against each opponent, and than those of the first one in the
+    same decisions, how large their errors are by part of the game, and the errors by kind of card.
+    """
     tables = []
     for opponent, measured in result["opponents"].items():
         networks = measured["networks"]
-        first = next(iter(networks.values()))
+        first_label, first = next(iter(networks.items()))
         parts = []
         for part in first["parts"]:
             cells = {}
             for label, of in networks.items():
                 squared = mean_of_blocks(of["parts"][part]["squared"]).value
-                cells[f"{label}: wins"] = mean_of_blocks(of["parts"][part]["choice"]).text
+                choice = of["parts"][part]["choice"]
+                cells[f"{label}: wins"] = mean_of_blocks(choice).text
+                if of is not first:
+                    more = difference_of_blocks(choice, first["parts"][part]["choice"])
+                    cells[f"{label}: more than {first_label}"] = more.text
                 cells[f"{label}: error"] = "-" if squared is None else f"{np.sqrt(squared):.0f}"
             parts.append(Line(part, cells=cells))
         title = (

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from experiments.report.cards import mean_of_blocks
+from experiments.report.cards import difference_of_blocks, mean_of_blocks
 from experiments.value_bias import (
     Deviations,
     centred,
@@ -124,3 +124,13 @@ def test_mean_of_blocks_is_the_ratio_estimate() -> None:
     figure = mean_of_blocks({"sum": total.tolist(), "count": count.tolist()})
     assert figure.value == pytest.approx(2.0, abs=0.05)
     assert figure.error == pytest.approx(1 / np.sqrt(count.sum()), rel=0.1)
+
+
+def test_differences_are_paired() -> None:
+    """What two networks have in common, here the luck of the block, is not in the error."""
+    rng = np.random.default_rng(1)
+    luck = rng.normal(0, 100, 32)
+    first, other = ({"sum": (luck + more).tolist(), "count": [8] * 32} for more in (0.0, 16.0))
+    figure = difference_of_blocks(other, first)
+    assert figure.value == pytest.approx(2.0)
+    assert figure.error == pytest.approx(0.0, abs=1e-9)
