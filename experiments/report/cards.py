@@ -114,14 +114,16 @@ def irrelevant_cards(result: Result) -> Section:
     return section("irrelevant_cards", [*tables, FigureTable("card", lines, caption)])
 
 
-def mean_of_blocks(sums: Mapping[str, list[float]]) -> Figure:
+Sums = Mapping[str, list[float]]
+"""By name, the sums and the counts of all blocks."""
+
+
+def mean_of_blocks(sums: Sums) -> Figure:
     """The mean over all rows, and its standard error from the blocks."""
     return figures(mean_of("sum"), sums)[0]
 
 
-def difference_of_blocks(
-    sums: Mapping[str, list[float]], others: Mapping[str, list[float]]
-) -> Figure:
+def difference_of_blocks(sums: Sums, others: Sums) -> Figure:
     """The mean of paired differences between rows of the same blocks."""
     differences = np.subtract(sums["sum"], others["sum"]).tolist()
     return mean_of_blocks({"sum": differences, "count": sums["count"]})

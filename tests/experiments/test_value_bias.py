@@ -130,7 +130,7 @@ def test_differences_are_paired() -> None:
     """What two networks have in common, here the luck of the block, is not in the error."""
     rng = np.random.default_rng(1)
     luck = rng.normal(0, 100, 32)
-    first, other = ({"sum": (luck + more).tolist(), "count": [8] * 32} for more in (0.0, 16.0))
+    first, other = ({"sum": (luck + more).tolist(), "count": [8.0] * 32} for more in (0.0, 16.0))
     figure = difference_of_blocks(other, first)
     assert figure.value == pytest.approx(2.0)
     assert figure.error == pytest.approx(0.0, abs=1e-9)
