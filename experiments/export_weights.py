@@ -1,8 +1,9 @@
 """Makes a weights file of a checkpoint: `python -m experiments.export_weights`.
 
     python -m experiments.export_weights checkpoint=runs/compact/last/2000
-    python -m experiments.export_weights kind=belief checkpoint=runs/belief/last/300
-    python -m experiments.export_weights checkpoint=runs/critic/last/80 average_with=[critic]
+    python -m experiments.export_weights kind=belief checkpoint=runs/belief/last/120
+    python -m experiments.export_weights checkpoint=runs/critic/last/100 average_with=[critic] \\
+        output=runs/average.safetensors
 
 With `average_with`, the names of shipped weights or weights files, the parameters are the mean of
 all (a model soup), which makes sense for networks that were trained from one another.

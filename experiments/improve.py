@@ -3,7 +3,8 @@
     python -m experiments.improve rounds=3 directory=runs/improve
 
 A round trains, one after the other, the networks of `scrofa-strong` and the distilled policy, each
-starting from its last version and playing with the newest version of the others:
+but the opponent model starting from its last version, and playing with the newest version of the
+others:
 
     critic           what positions are worth among such players    (experiments.train_critic)
     distilled        what they would do, in one forward pass        (experiments.train_distilled)

@@ -1,4 +1,4 @@
-"""Trains a network by self-play: `python -m experiments.train preset=compact|paper|smoke`.
+"""Trains a network by self-play: `python -m experiments.train preset=compact`.
 
 Stops cleanly on SIGTERM or Ctrl-C, and goes on where it was when it is started again.
 """

@@ -1,10 +1,10 @@
 """Trains the distilled policy: `python -m experiments.train_distilled directory=runs/distilled`.
 
-A player that searches plays itself, with some random plays, and a network learns from its views the
-averaged Q of every legal card, the card played and who held what. At intervals the log has
-`regret`, the points by the teacher's Q that the network's choice gives away in held-out games, and
-`wpg`, its points over Mr. Greed on development deals. Stops cleanly and goes on as
-`experiments.train` does.
+A player that searches plays at tables with itself, Mr. Greed and Mr. If, with some random plays,
+and a network learns from its views the averaged Q of every legal card, the card played and who held
+what. At intervals the log has `regret`, the points by the teacher's Q that the network's choice
+gives away in held-out games, and `wpg`, its points over Mr. Greed on development deals. Stops
+cleanly and goes on as `experiments.train` does.
 """
 
 import functools

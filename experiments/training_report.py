@@ -5,11 +5,14 @@
 The result has the run's own command, configuration and commit, `points` (epoch, games, hours, wpg,
 wpg_stderr of the raw network on the first development deals) and the totals, and is drawn as
 training_curve.png. Networks that learn from games of a mixture of players are reported in the same
-way, with a picture NAME.png; for a run of `experiments.train_belief` or `train_opponent_model` say
-`score=gain`: points then have `gain` in place of WPG. `weights` is the digest of a weights file of
-the last checkpoint, so that one sees whether a run ends with the parameters of the package. With
-`after`, a result of this command, the curve of the run that this one started from comes first:
-games and hours are those of both.
+way, with a picture NAME.png:
+
+    kind=belief score=gain, or kind=opponent_model score=gain: points have `gain` in place of WPG
+    kind=distilled_policy: points have the regret too
+
+`weights` is the digest of a weights file of the last checkpoint, so that one sees whether a run
+ends with the parameters of the package. With `after`, a result of this command, the curve of the
+run that this one started from comes first: games and hours are those of both.
 """
 
 from dataclasses import dataclass

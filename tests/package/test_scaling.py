@@ -10,7 +10,6 @@ from experiments.train import load_preset
 from gongzhu_jax.game.cards import NUM_CARDS
 from gongzhu_jax.network import make
 
-CHUNK, STAGE, UPDATE = 32, 39, 99  # kernels
 QUICK, SLOW = (2e-6, 10e-6), (5e-6, 20e-6)  # seconds to start a kernel, and for a turn of a loop
 FLOPS = {"A100": 108 * 64 * 2 * 1.41e9, "H100": 132 * 128 * 2 * 1.98e9}
 PRICE = {"A100": 2.0, "H100": 3.0}  # of an hour
@@ -34,15 +33,27 @@ def test_estimates() -> None:
     assert f"| {weights:,} |" in page
     assert f"| {row['epoch_games_per_second']:.0f} (measured" in page
     assert f"reaches {row['share_of_bound']:.0%} of".replace("%", " %") in page
+    checked = json.loads((ROOT / "results" / "compile_check.json").read_text())["result"]["rows"]
     updates = config.positions_per_epoch // config.learner.minibatch
 
     def estimate(devices: int, start: float, turn: float) -> float:
         """Games per second if nothing but starting kernels took time."""
+        chunk, stage, update = kernels[devices]
         chunks = max(games / devices * per_game / 256, NUM_CARDS)  # at least one a stage
-        turns = {CHUNK: chunks, STAGE: NUM_CARDS, UPDATE: updates}
-        return games / sum(count * (kernels * start + turn) for kernels, count in turns.items())
+        turns = ((chunk, chunks), (stage, NUM_CARDS), (update, updates))
+        return games / sum(count * (kernels * start + turn) for kernels, count in turns)
 
+    kernels = {}
     for devices in (1, 8):
+        (compiled,) = (
+            row
+            for row in checked
+            if (row["program"], row["sizes"], row["target"], row["devices"])
+            == ("epoch", "cpu", "a100", devices)
+        )
+        stage, chunk, _, update = (loop["kernels"] for loop in compiled["loops"])
+        kernels[devices] = chunk, stage, update
+        assert f"{chunk}, {stage}, {update}" in page
         low, high = estimate(devices, *SLOW), estimate(devices, *QUICK)
         costs = (dollars(high, "A100", devices), dollars(low, "A100", devices))
         assert f"{low:,.0f} to {high:,.0f} | {costs[0]} to {costs[1]} |" in page
