@@ -68,6 +68,13 @@ SETS = {
             "1cd99a5a5ac12c10c7c4fccfa8affe633b378db207fa26f39624127f510dd507",
             "for published figures only",
         ),
+        DealSet(
+            "published",
+            2,
+            20_261_119,
+            "3d68bc32f31c7f4ae7ddc11afc3c61b74e85255f6bcc0e8541ac09322a394156",
+            "for published figures of what figures of published-1 suggested to try",
+        ),
     )
 }
 

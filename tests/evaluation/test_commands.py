@@ -170,7 +170,10 @@ def test_round_robin(tmp_path: Path, capsys) -> None:
         (["batch=0"], "batch must be a whole number from 1 on"),
         (["rotations=3"], "rotations must be 2 or 4"),
         (["seed=-1"], "seed must be from 0"),
-        (["set=final"], "set must be one of development-1, development-2, published-1, seed"),
+        (
+            ["set=final"],
+            "set must be one of development-1, development-2, published-1, published-2, seed",
+        ),
         (["player=[greed"], "greed"),
         (["deals"], "deals"),
         (["player_options.beta=nan"], "player_options.beta must be a number, not nan"),

@@ -314,7 +314,7 @@ def test_scales_have_sizes_that_all_experiments_take(scale: str) -> None:
         assert settings.chosen[:3] == ["techniques", "strength", "round_robin"]
     for name in settings.chosen:
         # What was chosen by figures of the published deals is judged by others.
-        deals = "development-1" if name == "refinements" else "published-1"
+        deals = "published-2" if name == "refinements" else "published-1"
         assert getattr(steps[name], "set", deals) == deals
         assert steps[name].publish == (scale == "final")
         if "deals" in settings.steps[name]:
