@@ -41,6 +41,8 @@ from gongzhu_jax.search.config import SearchConfig
 
 SEES_ALL = "sees-all"
 """The player that is given all hands; only comparisons know it by name."""
+SHARED = ("set", "deals", "seed", "rotations", "batch", "chunk")
+"""Settings that a comparison within another experiment has from it."""
 AND = " + "
 """Between the labels of two partners."""
 
@@ -86,9 +88,11 @@ class CompareSettings(PlaySettings):
 def make_player(label: str, settings: CompareSettings) -> Player:
     if player_name(label) != SEES_ALL:
         return make_labelled(label, settings.players, {"checkpoint": settings.checkpoint})
-    options = settings.players.get(label, {})
-    network, params = load_weights(settings.checkpoint)
-    return all_seeing.from_network(network, params, SearchConfig(**options.get("search", {})))
+    options = {"checkpoint": settings.checkpoint, "search": {}, **settings.players.get(label, {})}
+    if unknown := sorted(options.keys() - {"checkpoint", "search"}):
+        raise ConfigError(f"{label} has the options checkpoint and search, not {unknown[0]!r}")
+    network, params = load_weights(options["checkpoint"])
+    return all_seeing.from_network(network, params, SearchConfig(**options["search"]))
 
 
 def make_team(team: str, settings: CompareSettings) -> Player:
@@ -192,7 +196,7 @@ def run_other(
 ) -> Result:
     """A comparison of another experiment: its players, matches and differences, on the deals of its
     settings."""
-    play = {key: getattr(settings, key) for key in ("set", "deals", "seed", "batch", "chunk")}
+    play = {key: getattr(settings, key) for key in SHARED}
     return run(changed_settings("compare", {**play, "name": name, **chosen}, where=name), work)
 
 

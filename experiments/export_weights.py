@@ -22,7 +22,6 @@ from typing import Any
 import jax
 
 from experiments.common.cli import command
-from experiments.common.tracking import LOG_NAME, read_log
 from gongzhu_jax import opponents  # noqa: F401
 from gongzhu_jax.checkpoint import Checkpoints
 from gongzhu_jax.errors import ConfigError
@@ -70,12 +69,12 @@ def export(
     network, params = mean_params([checkpoint, *others], KINDS[kind])
     run = Checkpoints(checkpoint.parent.parent)
     header = run.about(checkpoint.parent.name, epoch)
-    rows = [row for row in read_log(run.directory / LOG_NAME) if row["epoch"] <= epoch]
+    config = header["config"]
     about = {
         **{name: header[name] for name in ("command", "commit", "config")},
         "epoch": epoch,
-        "games": rows[-1]["games"],
-        "hours": rows[-1]["seconds"] / 3600,
+        "games": epoch * config.get("selfplay", config)["games"],
+        "hours": header["progress"]["seconds"] / 3600,
         "export": line,
         **({"averaged_with": list(others)} if others else {}),
         **({"start": header["start"]} if "start" in header else {}),

@@ -31,6 +31,8 @@ from experiments.common.cli import (
 from experiments.common.progress import in_words, note, progress
 from experiments.common.results import PLACES, RECORDS, Workplace, read_result
 from experiments.common.settings import KeptSettings
+from experiments.export_weights import KINDS
+from experiments.paper.published import PUBLISHED
 from experiments.paper.training_curve import SHIPPED, games_of
 from experiments.report.docs import rewrite_pages
 from experiments.report.page import write_report
@@ -39,7 +41,7 @@ from gongzhu_jax.checkpoint import digest
 from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation.fingerprint import json_digest, source_digest
 from gongzhu_jax.evaluation.match_records import RecordStore
-from gongzhu_jax.network.weights import load_weights
+from gongzhu_jax.network.weights import load_weights, weights_digest
 
 _ROWS = (
     *(
@@ -69,6 +71,7 @@ STEPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{name: (f"paper/{name}", ()) for name in _OF_PAPER},
     **{f"exploit_{name}": ("exploit", (f"learns={name}",)) for name in _LEARNT},
     "exploit_scrofa_strong": ("exploit", ("learns=opponent_model", "targets=[scrofa-strong]")),
+    "exploit_control": ("exploit", ("learns=opponent_model", "targets=[greed,if]")),
     **{f"curve_{name}": ("sweep", (f"grid={name}",)) for name in _GRIDS},
     **{name: ("paper/learning", (f"curves={name}",)) for name in _CURVES},
 }
@@ -106,14 +109,17 @@ class Step:
     experiment: Experiment
 
     def identity(self, weights: str, source: str) -> str:
-        """A digest of all that decides a result that is not a list of match records."""
+        """A digest of all that decides a result: settings, weights, code, and what it reads."""
         config = {
             k: v
             for k, v in asdict(self.settings).items()
             if k not in ("batch", "chunk", "launcher")
         }
         measuring = source_digest(Path(__file__).parent)
-        return json_digest([self.name, config, weights, source, measuring])
+        kinds = [(kind.shipped, *kind.named.values()) for kind in KINDS.values()]
+        shipped = {path.name: weights_digest(path) for paths in kinds for path in paths}
+        read = [PUBLISHED.read_text(), read_result(PLACES.results / "training.json")]
+        return json_digest([self.name, config, weights, source, measuring, shipped, read])
 
 
 def make_step(name: str, settings: ReproduceSettings) -> Step:

@@ -73,6 +73,8 @@ def summarise(
         point | {name: point[name] + before[name] for name in ("games", "hours")}
         for point in curve_points(rows, score)
     ]
+    if not points:
+        raise ConfigError(f"the run in {directory} has not measured {score}")
     return {
         "run_command": about["command"],
         "run_commit": about["commit"],

@@ -29,6 +29,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBase
 
 from experiments.common import interrupts
 from experiments.common.explain import CONFIGS, command_options, help_text
+from experiments.common.launchers import LauncherSettings, leave_devices
 from experiments.common.progress import note, print_table
 from experiments.common.results import Workplace
 from experiments.common.settings import KeptSettings
@@ -79,6 +80,7 @@ def command(
             config = compose(name, words)
             check_committed(words, config)
             chosen = to_settings(config, settings)
+            leave_devices(getattr(chosen, "launcher", LauncherSettings()))
             choose_devices()
             if getattr(chosen, "distributed", False):
                 runtime.join_hosts()

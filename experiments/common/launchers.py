@@ -42,13 +42,19 @@ class LauncherSettings:
             raise ConfigError("launcher.gpus: only Ray shares a GPU, and only one")
 
 
+def leave_devices(settings: LauncherSettings) -> None:
+    """For a process that hands its work out, before it does anything with jax: it must not take the
+    memory of GPUs from the processes that do the work."""
+    if settings.name != HERE:
+        jax.config.update("jax_platforms", "cpu")
+
+
 def launch(
     settings: LauncherSettings, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
 ) -> Iterator[tuple[int, Any]]:
     """Makes all calls of `work` and yields the number of each with its result, as they come."""
     if settings.name == HERE:
         return ((number, work(*call)) for number, call in enumerate(calls))
-    jax.config.update("jax_platforms", "cpu")  # this process must not take the others' memory
     return (_on_ray if settings.name == "ray" else _on_slurm)(settings, work, calls)
 
 

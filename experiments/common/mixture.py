@@ -83,8 +83,9 @@ def held_out_gain(settings: HeldOutSettings) -> EvaluateFn | None:
         return None
     mesh = runtime.games_mesh()
     types = settings.player_types
-    labels = (*([settings.held_out] if settings.held_out else []), *types)
-    made = [make_labelled(name, settings.options) for name in labels]
+    if settings.held_out is None:
+        raise ConfigError("held_out_games are games of a player held_out, and there is none")
+    made = [make_labelled(name, settings.options) for name in (settings.held_out, *types)]
     shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
     seed = (HELD_OUT_SEED, settings.training["seed"])
     games = play_mixture(seed, settings.held_out_games, made, shares, mesh, settings.chunk).states

@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from gongzhu_jax.game.cards import CARD_NAMES, RANK_NAMES
 
+PUBLISHED = Path(__file__).with_suffix(".yaml")
 SOURCES = {
     "text": "paper",
     "figure": "read off the paper's figure",
@@ -40,8 +41,7 @@ class PaperNumber:
 
 @functools.cache
 def _data() -> dict[str, Any]:
-    path = Path(__file__).with_suffix(".yaml")
-    data: Any = OmegaConf.to_container(OmegaConf.load(path))
+    data: Any = OmegaConf.to_container(OmegaConf.load(PUBLISHED))
     return data
 
 

@@ -7,7 +7,7 @@ choice is played without asking anybody.
 
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import chex
@@ -19,6 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from gongzhu_jax import runtime
 from gongzhu_jax.device_profile import profile
+from gongzhu_jax.errors import IllegalPlayError
 from gongzhu_jax.game import env
 from gongzhu_jax.game.cards import CARDS, NO_CARD, NUM_CARDS, NUM_SEATS, SEATS
 from gongzhu_jax.game.public_view import view
@@ -56,6 +57,7 @@ def play_games(
     opening: np.ndarray | None = None,
     random_play: float = 0.0,
     record_q: bool = False,
+    name_game: Callable[[int], str] = "game {}".format,
 ) -> FinishedGames:
     """Plays B games to the end. What happens in a game does not depend on the other games.
 
@@ -71,6 +73,10 @@ def play_games(
       opening: [B, 52], plays that are made before anybody is asked, then NO_CARD.
       random_play: the probability that a decision is a uniformly random legal card.
       record_q: whether the averaged Q of players that search is kept.
+      name_game: what errors call the game of a number.
+
+    Raises:
+      GongzhuError: what went wrong in a player that runs on the host, or an IllegalPlayError.
     """
     chex.assert_shape(seat_player, (len(owners), NUM_SEATS))
     chex.assert_shape(owners, (None, NUM_CARDS))
@@ -110,12 +116,22 @@ def play_games(
         spread(opening.astype(np.int8), NO_CARD),
     )
     _wait(finished)
+    for player in players:
+        player.raise_failure()
 
     def collect(array: jax.Array) -> np.ndarray | jax.Array:
         whole = _to_host(array) if to_host or jax.process_count() > 1 else array
         return whole.reshape(rows * devices, *array.shape[2:])[:count]
 
-    return FinishedGames(*jax.tree.map(collect, finished))
+    games = FinishedGames(*jax.tree.map(collect, finished))
+    for number in np.flatnonzero(np.asarray(games.illegal) < NUM_CARDS)[:1].tolist():
+        stage = int(games.illegal[number])
+        seat = (int(games.states.leaders[number, stage // NUM_SEATS]) + stage) % NUM_SEATS
+        raise IllegalPlayError(
+            f"player {players[seat_player[number, seat]].name!r} broke the rules: "
+            f"{name_game(number)}, play {stage + 1}, card id {games.states.plays[number, stage]}"
+        )
+    return games
 
 
 SPREAD = PartitionSpec(None, runtime.GAMES)

@@ -12,11 +12,11 @@ from jax.sharding import Mesh
 
 from gongzhu_jax import runtime
 from gongzhu_jax.device_profile import check_sizes, profile
-from gongzhu_jax.errors import ConfigError, DealError, IllegalPlayError, PlayerError
+from gongzhu_jax.errors import ConfigError, DealError, PlayerError
 from gongzhu_jax.evaluation.deals import Deals, check_seed, game_keys, random_deals
 from gongzhu_jax.evaluation.games import NO_PLAYER, FinishedGames, play_games
 from gongzhu_jax.game import env
-from gongzhu_jax.game.cards import NUM_CARDS, NUM_SEATS
+from gongzhu_jax.game.cards import NUM_SEATS
 from gongzhu_jax.players.protocol import Player
 from gongzhu_jax.records import Record
 
@@ -205,22 +205,9 @@ class Seating:
             game_keys(self.seed, deals.numbers[deal], rotation),
             mesh=self.mesh,
             chunk=self.chunk,
+            name_game=lambda game: f"deal {deals.numbers[deal[game]]}, rotation {rotation[game]}",
         )
-        for player in self._distinct:
-            player.raise_failure()
-        finished = jax.tree.map(lambda leaf: leaf[:live], finished)
-        self._raise_if_illegal(finished, deals.numbers[deal[:live]])
-        return finished
-
-    def _raise_if_illegal(self, finished: FinishedGames, numbers: np.ndarray) -> None:
-        for game in np.flatnonzero(finished.illegal < NUM_CARDS):
-            stage = int(finished.illegal[game])
-            seat = (finished.states.leaders[game, stage // NUM_SEATS] + stage) % NUM_SEATS
-            card = int(finished.states.plays[game, stage])
-            raise IllegalPlayError(
-                f"player {self.seats[seat].name!r} broke the rules: deal {numbers[game]}, "
-                f"rotation {game % self.rotations}, play {stage + 1}, card id {card}"
-            )
+        return jax.tree.map(lambda leaf: leaf[:live], finished)
 
 
 def _joined(batches: list[FinishedGames], shape: tuple[int, int]) -> env.GameState:

@@ -133,6 +133,7 @@ class InferenceConfig:
     prior: PriorConfig = field(default=PriorConfig(), metadata={"added": True})
 
     def __post_init__(self) -> None:
+        self.search.check_player()
         if self.search.rollout != "none" and not (
             self.search.one_visit and self.weights.rule == "opponent-model"
         ):

@@ -222,10 +222,14 @@ def normalise(log_weight: jax.Array) -> jax.Array:
 
 def weighted_mean(scenario_q: jax.Array, weight: jax.Array, legal: jax.Array) -> jax.Array:
     """The average of Q over scenarios, [B, 52], from Q [B, N, 52] and weights [B, N]; -inf where a
-    card is not legal."""
-    known = jnp.where(scenario_q > -jnp.inf, scenario_q, 0.0)
+    card is not legal. With a budget below the number of legal cards some are searched in a part of
+    the scenarios, which is then what their average is over, or in none, and then it is -inf."""
+    searched = scenario_q > -jnp.inf
+    known = jnp.where(searched, scenario_q, 0.0)
     mean = jnp.einsum("bnc,bn->bc", known, weight, precision=jax.lax.Precision.HIGHEST)
-    return jnp.where(legal, mean, -jnp.inf)
+    everywhere = jnp.all(searched | (weight == 0)[..., None], axis=1)
+    partial = mean_of_searched(scenario_q, weight, legal)
+    return jnp.where(legal, jnp.where(everywhere, mean, partial), -jnp.inf)
 
 
 def with_prior(q: jax.Array, prior: jax.Array, share: float) -> jax.Array:

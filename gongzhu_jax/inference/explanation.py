@@ -9,12 +9,13 @@ from gongzhu_jax.search.racing import shares
 
 
 def q_standard_error(decision: Decision) -> jax.Array:
-    """Standard error of the weighted mean of Q over scenarios, [B, 52]; 0 where not legal."""
-    legal = decision.q > -jnp.inf
-    mean = jnp.where(legal, decision.q, 0.0)[:, None]
-    searched = (decision.scenario_q > -jnp.inf) & legal[:, None]
-    error = jnp.where(searched, decision.scenario_q, mean) - mean
+    """Standard error of the weighted mean of Q over scenarios, [B, 52]; 0 where not legal. The
+    share of a prior in Q is the same in all scenarios, so it has no error."""
+    searched = (decision.scenario_q > -jnp.inf) & (decision.q > -jnp.inf)[:, None]
     share = shares(decision.weight[..., None], searched)
+    q = jnp.where(searched, decision.scenario_q, 0.0)
+    mean = jnp.sum(share * q, axis=1, keepdims=True)
+    error = jnp.where(searched, q - mean, 0.0)
     return jnp.sqrt(jnp.sum(jnp.square(share * error), axis=1))
 
 

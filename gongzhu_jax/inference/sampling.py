@@ -81,7 +81,9 @@ def _pair_ways(xp: Any, first: Any, second: Any) -> Any:
     """The sum over b of first[pair, a, b] * second[pair, x - a, y - b], by [pair, x, y, a]."""
     possible, index = _DIFFERENCE >= 0, np.maximum(_DIFFERENCE, 0)
     shifted = xp.where(possible[None, None], second[:, :, index], 0)  # [pair, x - a, y, b]
-    ways = xp.einsum("pxyb,pab->pxya", shifted, first)
+    # Counts are whole numbers: accelerators would round them in their usual precision.
+    exact = {} if xp is np else {"precision": jax.lax.Precision.HIGHEST}
+    ways = xp.einsum("pxyb,pab->pxya", shifted, first, **exact)
     y, a = np.indices((SIZES, SIZES))
     return xp.where(possible[None, :, None, :], ways[:, index[:, None, :], y, a], 0)
 

@@ -17,6 +17,7 @@ from gongzhu_jax.search.mcts import best_card, network_policy_value, search
 
 def from_network(network: NetworkConfig, params: Params, config: SearchConfig) -> Player:
     """Searches the true hands, as the player searches each of its scenarios."""
+    config.check_player()
     return Player("all-seeing", config, _act(network, config), params)
 
 

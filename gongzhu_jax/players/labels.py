@@ -24,14 +24,16 @@ def make_labelled(
     Args:
       label: the name of a player, or `name@label`, which must then have options.
       options: by label.
-      shared: options of all players that have them, such as the checkpoint; None values and those
-        that the player's own options set are passed over.
+      shared: options of all players that have them, such as the checkpoint of those that search;
+        None values and those that the player's own options set are passed over.
     """
     name = player_name(label)
     known = {option.partition(".")[0] for option in registry.option_names(name)}
     if "@" in label and label not in options:
         raise PlayerError(f"{label!r} has no options: say what tells it from {name!r}")
     own = dict(options.get(label) or {})
+    entry = registry.PLAYERS.get(name)
+    known.difference_update(entry.own_files if entry else ())
     for option, value in (shared or {}).items():
         if value is not None and option in known:
             own.setdefault(option, value)

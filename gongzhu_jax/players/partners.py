@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from gongzhu_jax.errors import PlayerError
 from gongzhu_jax.game.cards import NUM_SEATS
 from gongzhu_jax.game.public_view import PublicView
-from gongzhu_jax.players.protocol import BatchFn, Player, SeesAll
+from gongzhu_jax.players.protocol import BatchFn, Player, SeesAll, raise_failure
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,23 @@ def partners(first: Player, second: Player) -> Player:
 
 @functools.cache  # because jit keys its cache on the function object
 def _act(first: BatchFn, second: BatchFn) -> BatchFn:
-    def act_batch(params: Any, keys: jax.Array, views: PublicView) -> jax.Array:
-        of_first = first(params[0], keys, views).astype(jnp.int8)
-        of_second = second(params[1], keys, views).astype(jnp.int8)
+    return _Team(first, second)
+
+
+class _Team:
+    """How the two play, as one player."""
+
+    def __init__(self, first: BatchFn, second: BatchFn) -> None:
+        self._partners = (first, second)
+
+    def __call__(self, params: Any, keys: jax.Array, views: PublicView) -> jax.Array:
+        of_first, of_second = (
+            act(own, keys, views).astype(jnp.int8)
+            for act, own in zip(self._partners, params, strict=True)
+        )
         return jnp.where(views.seat < NUM_SEATS // 2, of_first, of_second)
 
-    return act_batch
+    def raise_failure(self) -> None:
+        """Raises what went wrong in host code of one of the two (`Player.raise_failure`)."""
+        for act in self._partners:
+            raise_failure(act)

@@ -71,9 +71,7 @@ class Player:
 
         Exceptions cannot leave a program: `gongzhu_jax.players.plain` keeps the first one.
         """
-        failure = getattr(self.act_batch, "raise_failure", None)
-        if failure is not None:
-            failure()
+        raise_failure(self.act_batch)
 
     def probabilities(self, view: PublicView) -> jax.Array:
         """Probability of each card, float32[52], where the player has a closed form."""
@@ -84,6 +82,13 @@ class Player:
     @cached_property
     def _compiled(self) -> BatchFn:
         return jax.jit(self.act_batch)
+
+
+def raise_failure(act: BatchFn) -> None:
+    """Raises what went wrong in host code of the player that acts so, if it has any."""
+    failure = getattr(act, "raise_failure", None)
+    if failure is not None:
+        failure()
 
 
 def as_batch(view: PublicView, key: jax.Array | None) -> tuple[jax.Array, PublicView]:

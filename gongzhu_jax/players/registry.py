@@ -31,6 +31,7 @@ class Entry:
     config: Any  # its default options, a frozen dataclass
     make: Callable[..., Player]  # (config, **files) -> player
     files: tuple[str, ...] = ()  # further options, which name weights files or checkpoints
+    own_files: tuple[str, ...] = ()  # those of them that fit no other player
 
 
 PLAYERS: dict[str, Entry] = {
@@ -41,7 +42,9 @@ PLAYERS: dict[str, Entry] = {
         name: Entry(config, functools.partial(scrofazero.make, name), scrofazero.files(name))
         for name, config in scrofazero.PRESETS.items()
     },
-    "distilled": Entry(distilled.DistilledPlayerConfig(), distilled.make, ("checkpoint",)),
+    "distilled": Entry(
+        distilled.DistilledPlayerConfig(), distilled.make, ("checkpoint",), ("checkpoint",)
+    ),
 }
 
 _ADAPTED = {"openspiel-ismcts": "gongzhu_jax.adapters.openspiel_player"}

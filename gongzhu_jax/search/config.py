@@ -16,7 +16,7 @@ class SearchConfig:
 
     base: int = 0  # simulations for every root
     per_legal: int = 2  # further simulations per legal card
-    method: str = "ucb"  # "ucb" (paper) or "gumbel" (mctx's Gumbel policy)
+    method: str = "ucb"  # "ucb" (paper); for trainings also "gumbel" (mctx's Gumbel policy)
     exploration: float = 30.0  # c of UCB1, in points
     ucb_factor: float = 1.0  # v + c sqrt(factor ln N / n): 1 in the paper, 2 in the original runs
     lone_transformer: int = LONE_TRANSFORMER  # points of C10 alone before the end of the game
@@ -31,14 +31,14 @@ class SearchConfig:
     # Of equal cards, such as D4 and D5 (or D6 if the D5 is gone), search only the lowest and play
     # any. It needs one visit per legal card.
     merge_equal: bool = field(default=False, metadata={"added": True})
-    search_forced: bool = False  # also search where only one card is legal
+    search_forced: bool = False  # for trainings: also search where only one card is legal
     chunk: int | None = None  # roots that share one tree, states per network batch; null: usual
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, ("ucb", "gumbel"))
         check_choice("rollout", self.rollout, ("none", "trick", "game"))
-        if not 0 < self.rollout_share <= 1:
-            raise ConfigError("rollout_share must be above 0 and at most 1")
+        if not 0 < self.rollout_share <= 1 or (self.rollout == "none" and self.rollout_share < 1):
+            raise ConfigError("rollout_share lies above 0 and, with a rollout, may be below 1")
         if not 0 <= self.endgame <= NUM_TRICKS or (self.endgame and self.rollout != "trick"):
             raise ConfigError(
                 f"endgame lies in 0..{NUM_TRICKS}, and needs rollouts to the end of the trick "
@@ -46,13 +46,23 @@ class SearchConfig:
             )
         if self.base < 0 or self.per_legal < 0 or self.base + self.per_legal == 0:
             raise ConfigError("a search needs a positive budget: base + per_legal x legal cards")
-        if self.exploration < 0 or self.ucb_factor <= 0:
+        if not (0 <= self.exploration < math.inf and 0 < self.ucb_factor < math.inf):
             raise ConfigError("exploration must be >= 0 and ucb_factor > 0")
         if self.merge_equal and not self.one_visit:
             raise ConfigError(
                 "merge_equal needs one visit per legal card (search.base=0, search.per_legal=1)"
             )
         check_sizes(chunk=self.chunk)
+
+    def check_player(self) -> None:
+        """`ConfigError` for what only trainings can do."""
+        if self.search_forced:
+            raise ConfigError("search.search_forced is for trainings: players do not search there")
+        if self.method == "gumbel":
+            raise ConfigError(
+                "search.method=gumbel is for trainings: it draws for many positions together, "
+                "and what a player does in one game must not depend on the others"
+            )
 
     @property
     def one_visit(self) -> bool:
@@ -69,5 +79,8 @@ class RacingConfig:
     errors: float = 2.0  # standard errors below the best card at which a card is dropped
 
     def __post_init__(self) -> None:
-        if self.block < 0 or not 0 <= self.errors < math.inf:
-            raise ConfigError("block and errors of a race must be at least 0")
+        if self.block < 0 or self.block == 1 or not 0 <= self.errors < math.inf:
+            raise ConfigError(
+                "a race looks after blocks of at least 2 scenarios, as one alone has no standard "
+                "error (racing.block=0 is no race), and its errors must be at least 0"
+            )

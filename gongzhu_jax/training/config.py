@@ -4,6 +4,7 @@ Defaults are the paper's; where it is silent they are the original program's, wh
 docs/deviations.md lists.
 """
 
+import math
 from dataclasses import dataclass, field
 
 from gongzhu_jax.errors import ConfigError, check_choice
@@ -58,8 +59,13 @@ class LearnerConfig:
             raise ConfigError("learning rates must satisfy 0 < final <= first")
         check_choice("value_loss", self.value_loss, ("absolute", "rmse"))
         check_choice("mask", self.mask, ("before", "after"))
-        if not 0 <= self.average < 1 or self.value_weight < 0 or self.weight_decay < 0:
+        weights = (self.value_weight, self.weight_decay)
+        if not 0 <= self.average < 1 or not all(0 <= weight < math.inf for weight in weights):
             raise ConfigError("average lies in 0..1; value_weight and weight_decay from 0 on")
+        if not 0 < self.adam_eps < math.inf or not all(
+            0 <= decay < 1 for decay in (self.adam_b1, self.adam_b2)
+        ):
+            raise ConfigError("adam_b1 and adam_b2 lie in 0..1 and adam_eps is above 0")
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,8 @@ class RunsCheckpoints(Checkpoints):
         for number, (run, config) in enumerate(self._runs):
             one, own = jax.tree.map(lambda leaf, i=number: leaf[i], (state.states, params))
             run.save(series, epoch, one, own, {**about, "config": config})
+            if jax.process_count() > 1:  # two writes at once would wait for each other for ever
+                run.wait()
 
     def wait(self) -> None:
         for run, _ in self._runs:

@@ -1,5 +1,7 @@
 """Players with a label and options."""
 
+import jax
+import numpy as np
 import pytest
 
 from gongzhu_jax import players
@@ -18,6 +20,14 @@ def test_labels() -> None:
     assert make_labelled("greed@few", options, {"checkpoint": "x", "samples": 7}) == few
     assert make_labelled("greed", options, {"samples": 7}) == players.make("greed", samples=7)
     assert make_labelled("greed", options, {"samples": None}) == players.make("greed")
+    # The checkpoint of players that search is none of the distilled policy's.
+    shared = {"checkpoint": "perfect-information"}
+    strong = make_labelled("scrofa-strong", {}, shared)
+    seeing = players.make("scrofa-strong", checkpoint="perfect-information")
+    assert strong.params.network is not None
+    jax.tree.map(np.testing.assert_array_equal, strong.params.network, seeing.params.network)
+    policy = make_labelled("distilled", {}, shared)
+    jax.tree.map(np.testing.assert_array_equal, policy.params, players.make("distilled").params)
 
 
 def test_bad_labels() -> None:
