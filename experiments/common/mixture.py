@@ -75,16 +75,16 @@ class HeldOutSettings(MixtureSettings):
         super().__post_init__()
         if self.held_out in self.player_types:
             raise ConfigError(f"{self.held_out!r} is in the mixture, so it is not held out")
+        if self.held_out is None and self.held_out_games:
+            raise ConfigError("held_out_games are games of the player held_out, and there is none")
 
 
 def held_out_gain(settings: HeldOutSettings) -> EvaluateFn | None:
     """Gain over uniform on games of the held-out player, against itself and among the others."""
-    if not settings.held_out_games:
+    if settings.held_out is None or not settings.held_out_games:
         return None
     mesh = runtime.games_mesh()
     types = settings.player_types
-    if settings.held_out is None:
-        raise ConfigError("held_out_games are games of a player held_out, and there is none")
     made = [make_labelled(name, settings.options) for name in (settings.held_out, *types)]
     shares = [sum(types.values()), *types.values()]  # half of the seats are the held-out player's
     seed = (HELD_OUT_SEED, settings.training["seed"])

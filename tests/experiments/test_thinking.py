@@ -15,10 +15,12 @@ import pytest
 
 from experiments import analyse, belief_quality, compare
 from experiments.common.cli import load_settings
+from experiments.common.results import Workplace
 from experiments.paper.published import paper_rows
 from experiments.report.belief import best_of, calibration_error, gain
 from experiments.report.sections import section_of
 from gongzhu_jax import players, records
+from gongzhu_jax.errors import ConfigError
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.evaluation.fingerprint import program_digest
 from gongzhu_jax.game.cards import CARD_NAMES
@@ -220,6 +222,32 @@ def digest_of(label: str, settings: compare.CompareSettings) -> str:
     if key not in _digests:
         _digests[key] = program_digest(compare.make_player(label, settings))
     return _digests[key]
+
+
+def test_who_sees_all_has_a_checkpoint_and_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    monkeypatch.setattr(all_seeing, "from_network", lambda *of: given.append(of))
+
+    def make(options: dict[str, Any]) -> None:
+        arguments = ["matches={x:[sees-all@x,greed]}"]
+        settings = load_settings("compare", compare.CompareSettings, arguments)
+        compare.make_player("sees-all@x", replace(settings, players={"sees-all@x": options}))
+
+    make({"checkpoint": "critic", "search": {"base": 3}})
+    (_, params, search), critic = given[0], load_weights("critic")[1]
+    jax.tree.map(np.testing.assert_array_equal, params, critic)
+    assert search.base == 3
+    with pytest.raises(ConfigError, match="checkpoint and search, not 'depth'"):
+        make({"depth": 3})
+
+
+def test_comparisons_of_other_experiments_have_their_settings(monkeypatch) -> None:
+    monkeypatch.setattr(compare, "run", lambda settings, work: vars(settings))
+    load = ["matches={x:[if,greed]}", "rotations=4", "deals=3", "seed=5", "chunk=2", "batch=6"]
+    outer = load_settings("compare", compare.CompareSettings, load)
+    inner = compare.run_other("other", {"matches": outer.matches}, outer, Workplace("test"))
+    for name in ("rotations", "deals", "seed", "chunk", "batch", "set"):
+        assert inner[name] == getattr(outer, name)
 
 
 def test_weightings_measured_together_are_those_of_the_player(weights: Path) -> None:

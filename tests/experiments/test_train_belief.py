@@ -15,7 +15,7 @@ from experiments.common.cli import compose
 from experiments.common.tracking import read_log
 from gongzhu_jax.checkpoint import BEST, LAST, Checkpoints
 from gongzhu_jax.mixture_training import MixtureTrainingConfig
-from gongzhu_jax.network.weights import load_weights, weights_digest
+from gongzhu_jax.network.weights import about_weights, load_weights, weights_digest
 from gongzhu_jax.opponents import card_belief, opponent_model
 
 TABLES = (
@@ -120,6 +120,7 @@ def test_writes_and_resumes(whole: Path, tmp_path: Path, monkeypatch: pytest.Mon
         ("training.window=100", "multiple of the games per epoch"),
         ("training.mixture.if=-1", "shares of the mixture"),
         ("training.minibatch=72", "do not divide over"),
+        ("held_out=null", "there is none"),
     ],
 )
 def test_bad_settings(tmp_path: Path, capsys, change: str, message: str) -> None:
@@ -193,10 +194,16 @@ def test_opponent_model(tmp_path: Path, places: Path) -> None:
     assert np.isfinite(np.asarray(params["params"]["summary"]["bias"])).all()
     file = tmp_path / "model.safetensors"
     exported = [f"checkpoint={tmp_path / 'last' / '2'}", "kind=opponent_model", f"output={file}"]
+    log = (tmp_path / "log.jsonl").rename(tmp_path / "log")  # it may lie elsewhere
     assert export_weights.main(exported) == 0
+    log.rename(tmp_path / "log.jsonl")
     assert load_weights(file, opponent_model.KIND)[0] == config
+    assert about_weights(file)["games"] == row["games"]
+    assert about_weights(file)["hours"] == pytest.approx(row["seconds"] / 3600)
 
-    # What it measured is kept as a result, with a picture.
+    # What it measured is kept as a result, with a picture; what it did not is an error.
+    assert training_report.main([f"directory={tmp_path}", "kind=opponent_model"]) == 2
+    assert not list((places / "runs").glob("*.png"))
     reported = [f"directory={tmp_path}", "name=measured", "kind=opponent_model", "score=gain"]
     assert training_report.main(reported) == 0
     result = json.loads((places / "runs" / "measured.json").read_text())["result"]

@@ -77,6 +77,10 @@ def test_weighted_mean_by_hand() -> None:
     legal = jnp.array([[True, True, False]])
     mean = decisions.weighted_mean(q, jnp.array([[0.25, 0.75, 0.0]]), legal)
     np.testing.assert_allclose(mean, [[25.0, -5.0, -np.inf]])
+    # A card that was searched in a part of the scenarios, and one in none.
+    q = jnp.array([[[-10.0, -20.0, -jnp.inf], [-30.0, -jnp.inf, -jnp.inf]]])
+    mean = decisions.weighted_mean(q, jnp.array([[0.25, 0.75]]), jnp.ones((1, 3), bool))
+    np.testing.assert_allclose(mean, [[-25.0, -20.0, -np.inf]])
 
 
 def test_normalised_weights_by_hand() -> None:
@@ -102,6 +106,9 @@ def test_standard_error_by_hand() -> None:
     error = q_standard_error(Decision(nothing, mean, q, weight, nothing, nothing, nothing))
     expected = np.zeros((1, NUM_CARDS))
     expected[0, 0] = np.sqrt((0.25 * 15) ** 2 + (0.75 * 5) ** 2)
+    np.testing.assert_allclose(error, expected, rtol=1e-6)
+    # What a prior adds is the same in all scenarios.
+    error = q_standard_error(Decision(nothing, mean + 7, q, weight, nothing, nothing, nothing))
     np.testing.assert_allclose(error, expected, rtol=1e-6)
 
 

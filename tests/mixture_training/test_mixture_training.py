@@ -1,13 +1,15 @@
 """Learning of belief and opponent model from players whose plays give their hands away."""
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gongzhu_jax.errors import ConfigError
+from gongzhu_jax.errors import ConfigError, GongzhuError
+from gongzhu_jax.game.public_view import PublicView
 from gongzhu_jax.mixture_training import (
     MixtureGames,
     MixtureTrainingConfig,
@@ -21,6 +23,7 @@ from gongzhu_jax.mixture_training import (
 from gongzhu_jax.mixture_training.losses import LAST_STAGE
 from gongzhu_jax.opponents.card_belief import BeliefConfig
 from gongzhu_jax.opponents.opponent_model import OpponentModelConfig
+from gongzhu_jax.players import Player, from_function
 from gongzhu_jax.runtime import games_mesh
 from tests.evaluation.simple_players import high_player, random_player
 from tests.optimised import call_optimised
@@ -87,6 +90,26 @@ def test_the_number_of_devices_does_not_matter(games: MixtureGames) -> None:
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, atol=2e-5), one.average, every.average
     )
+
+
+def always_s2(params: Any, keys: jax.Array, views: PublicView) -> jax.Array:
+    return jnp.zeros(len(keys), jnp.int8)
+
+
+def fails(view: dict[str, Any]) -> str:
+    raise ValueError("out of cards")
+
+
+@pytest.mark.parametrize(
+    ("player", "message"),
+    [
+        (Player("two", None, always_s2), "'two' broke the rules: game .*, card id 0"),
+        (from_function(fails, "failing"), "out of cards"),
+    ],
+)
+def test_a_player_that_fails_is_not_learnt_from(player: Player, message: str) -> None:
+    with pytest.raises(GongzhuError, match=message):
+        play_mixture((1,), 8, [high_player, player], [0.5, 0.5], games_mesh())
 
 
 def test_seats_of_a_mixture() -> None:

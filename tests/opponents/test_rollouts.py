@@ -170,7 +170,7 @@ def test_q_is_the_value_at_the_end_of_the_rollout(
 
     @jax.jit
     def run(states: env.GameState) -> jax.Array:
-        one_visit = SearchConfig(0, 1, rollout_share=share)
+        one_visit = SearchConfig(0, 1, rollout="trick", rollout_share=share)
         return search(None, jax.random.key(0), states, nothing_more, one_visit, play_on=play_on).q
 
     q = np.asarray(run(states))

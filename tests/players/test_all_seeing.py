@@ -1,15 +1,18 @@
 """The player that looks: it plays what the search of the true hands says, and nothing else."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from gongzhu_jax import players
-from gongzhu_jax.errors import PlayerError
+from gongzhu_jax.errors import ConfigError, PlayerError
 from gongzhu_jax.evaluation import play_match
 from gongzhu_jax.game import env
 from gongzhu_jax.game.public_view import view
+from gongzhu_jax.inference.config import InferenceConfig
 from gongzhu_jax.network.policy_value import NetworkConfig, make
 from gongzhu_jax.players import all_seeing
 from gongzhu_jax.search import SearchConfig, network_policy_value, search
@@ -49,3 +52,12 @@ def test_cannot_be_met_by_accident() -> None:
     state = env.deal(jax.random.key(0))
     with pytest.raises(PlayerError, match="needs to see all hands"):
         player.act(view(state, env.player_to_move(state)), jax.random.key(1))
+
+
+@pytest.mark.parametrize("options", [{"method": "gumbel"}, {"search_forced": True}])
+def test_what_is_for_trainings_is_refused_for_players(options: dict[str, Any]) -> None:
+    config = SearchConfig(**options)
+    with pytest.raises(ConfigError, match="is for trainings"):
+        InferenceConfig(search=config)
+    with pytest.raises(ConfigError, match="is for trainings"):
+        all_seeing.from_network(SMALL, None, config)

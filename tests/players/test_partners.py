@@ -1,5 +1,7 @@
 """A team of two different players against four players at their own seats."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from gongzhu_jax.evaluation.fingerprint import player_identity
 from gongzhu_jax.evaluation.matches import play_match
 from gongzhu_jax.evaluation.seatings import Seating
 from gongzhu_jax.network.policy_value import NetworkConfig
-from gongzhu_jax.players import all_seeing
+from gongzhu_jax.players import all_seeing, from_function
 from gongzhu_jax.players.partners import partners
 from gongzhu_jax.search.config import SearchConfig
 from tests.evaluation.simple_players import high_player, mixed_player, random_player
@@ -39,6 +41,19 @@ def test_who_sees_all_hands_has_no_other_partner() -> None:
     seeing = all_seeing.from_network(NetworkConfig(), None, SearchConfig())
     with pytest.raises(PlayerError, match="sees all hands"):
         partners(seeing, random_player)
+
+
+def fails(view: dict[str, Any]) -> str:
+    raise ValueError("out of cards")
+
+
+def test_a_partner_that_fails_ends_the_match() -> None:
+    """Its failure is its own: a team of others goes on."""
+    failing = from_function(fails, "failing")
+    for team in (partners(failing, high_player), partners(high_player, failing)):
+        with pytest.raises(PlayerError, match="out of cards"):
+            play_match(team, random_player, 2, batch=2)
+    play_match(partners(high_player, random_player), random_player, 2, batch=2)
 
 
 def test_more_than_two_partners_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

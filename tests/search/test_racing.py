@@ -149,6 +149,7 @@ def test_errors_are_over_the_scenarios_searched() -> None:
         ({"racing.block": 5, "scenarios.stratified": True}, "in random order"),
         ({"racing.errors": float("nan")}, "at least 0"),
         ({"racing.block": -1}, "at least 0"),
+        ({"racing.block": 1}, "one alone has no standard error"),
     ],
 )
 def test_impossible_races(options: dict, message: str) -> None:

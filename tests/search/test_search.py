@@ -488,6 +488,10 @@ def test_gumbel(batch: Batch) -> None:
         ({"base": 0, "per_legal": 0}, "positive budget"),
         ({"exploration": -1.0}, "exploration"),
         ({"ucb_factor": 0.0}, "ucb_factor"),
+        ({"exploration": np.nan}, "exploration"),
+        ({"ucb_factor": np.nan}, "ucb_factor"),
+        ({"rollout_share": 0.5}, "rollout_share"),
+        ({"merge_equal": True}, "one visit"),
         ({"chunk": 0}, "chunk"),
     ],
 )
