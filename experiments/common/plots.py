@@ -62,10 +62,10 @@ def plot_over_time(
             by_player.setdefault(row["players"][0], []).append(point)
         for points in by_player.values():
             bars(axes, points, "", marker="o", markersize=4, capsize=2)
+        clear = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.8}  # of the lines
         for name, row in rows.items():
-            axes.annotate(
-                name, (times[name], row["mean"]), (4, -12), textcoords="offset points", fontsize=8
-            )
+            point = (times[name], row["mean"])
+            axes.annotate(name, point, (6, -14), textcoords="offset points", fontsize=8, bbox=clear)
         axes.set(xscale="log", xlabel="milliseconds of a move, one at a time", title=title)
         axes.set(ylabel="points (± one standard error)", xticks=MILLISECONDS)
         axes.xaxis.set_major_formatter("{x:g}")
