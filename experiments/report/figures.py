@@ -44,7 +44,7 @@ class Figure:
     def text(self) -> str:
         if self.value is None:
             return "-"
-        shown = f"{self.value:.{self.digits}f}"
+        shown = f"{self.value:z.{self.digits}f}"
         return shown if self.error is None else f"{shown} ± {self.error:.{self.digits}f}"
 
 
