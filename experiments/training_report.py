@@ -68,8 +68,10 @@ def summarise(
         raise ConfigError(f"the run in {directory} did not start from the run of `after`")
     before = after or {"games": 0, "hours": 0.0, "points": []}
     _, params = load_weights(directory / LAST / str(epochs[-1]), kind)
-    rows = [row for row in read_log(directory / LOG_NAME) if row["epoch"] <= epochs[-1]]
-    points = [
+    # The first row of a run that started from another says what the last one of the other said.
+    first = 1 if after else 0
+    rows = [row for row in read_log(directory / LOG_NAME) if first <= row["epoch"] <= epochs[-1]]
+    points = before["points"] + [
         point | {name: point[name] + before[name] for name in ("games", "hours")}
         for point in curve_points(rows, score)
     ]
@@ -81,7 +83,7 @@ def summarise(
         "run_config": about["config"],
         "games": rows[-1]["games"] + before["games"],
         "hours": rows[-1]["seconds"] / 3600 + before["hours"],
-        "points": before["points"] + points,
+        "points": points,
         "weights": digest(as_stored(params)),
         "after": {name: after[name] for name in RUN} if after else None,
     }

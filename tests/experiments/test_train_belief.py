@@ -165,6 +165,14 @@ def test_starts_from_a_weights_file(
     assert run(tmp_path / "other", *more, f"start={file}", "network.width=8") == 2
     assert "has the network" in capsys.readouterr().err
 
+    # A curve that goes on from another one has one point where they meet.
+    about = Checkpoints(tmp_path / "more").about(LAST, 1)
+    met = {"epoch": 4, "games": 64, "hours": 0.5, "gain": first["gain"]}
+    ran = {f"run_{name}": about[name] for name in ("command", "config", "commit")}
+    after = {**ran, "games": 64, "hours": 0.5, "points": [met]}
+    result = training_report.summarise(tmp_path / "more", after, "gain", card_belief.KIND)
+    assert [point["games"] for point in result["points"]] == [64, 80]
+
 
 @pytest.mark.slow
 def test_log_is_json(tmp_path: Path) -> None:
