@@ -149,7 +149,7 @@ def test_published_figures_stand_on_the_page() -> None:
         for row in result["rows"].values():
             margins = RecordStore(COMMITTED / RECORDS).get(row["match"], row["deals"]).margins
             error = np.std(margins, ddof=1) / np.sqrt(len(margins))
-            assert f"{np.mean(margins):.1f} ± {error:.1f}" in page
+            assert f"{np.mean(margins):z.1f} ± {error:.1f}" in page
             assert row["commits"][0][:10] in page
 
 
@@ -185,7 +185,7 @@ def test_one_altered_margin_is_noticed(places: Path) -> None:
     page = (places / "pictures" / "results.md").read_text()
     assert docs.regenerate(page) == page
     first = views(places / "results")["inputs"]["rows"]["averaged"]
-    assert f"{first['mean']:.1f} ± {first['standard_error']:.1f}" in page
+    assert f"{first['mean']:z.1f} ± {first['standard_error']:.1f}" in page
     path = next((places / "results" / RECORDS).glob(f"{first['match']}-*.json"))
     content = json.loads(path.read_text())
     content["margins"][3] += 1
