@@ -72,8 +72,8 @@ class CompareSettings(PlaySettings):
             if name not in self.matches:
                 rows = ", ".join(self.matches)
                 raise ConfigError(f"there is no row {name!r}; there are {rows}")
-        if any(not 0 < count <= self.deals for count in self.deals_of.values()):
-            raise ConfigError(f"deals_of must lie in 1..{self.deals}, the number of deals")
+        if any(count < 1 for count in self.deals_of.values()):
+            raise ConfigError("a match has at least 1 deal: deals_of has less")
 
     @property
     def teams(self) -> list[str]:
@@ -132,11 +132,13 @@ def play_all(
     """Plays all matches on the deals of the settings, or takes them from the records.
 
     Ctrl-C keeps what is finished, and the finished deals of the match that it stops. `deals_of` has
-    the matches on fewer deals than the others. With a launcher every match is played in a process
-    of its own, and records are kept as they come.
+    the matches that get fewer deals than the others, and how many at the most. With a launcher
+    every match is played in a process of its own, and records are kept as they come.
     """
     launcher = launcher or LauncherSettings()
-    counts = {name: (deals_of or {}).get(name, settings.deals) for name in matches}
+    counts = {
+        name: min((deals_of or {}).get(name, settings.deals), settings.deals) for name in matches
+    }
     calls = [(name, of, counts[name], settings, work.recorder) for name, of in matches.items()]
     play = play_one if launcher.name == HERE else play_in_process
     records = launch_all(launcher, play, calls, "matches", work.recorder.store.keep)

@@ -43,8 +43,8 @@ class LauncherSettings:
 
 
 def leave_devices(settings: LauncherSettings) -> None:
-    """For a process that hands its work out, before it does anything with jax: it must not take the
-    memory of GPUs from the processes that do the work."""
+    """Keeps GPUs for the processes that do the work, in the process that hands it out, which would
+    take their memory; it must be called before anything is done with jax."""
     if settings.name != HERE:
         jax.config.update("jax_platforms", "cpu")
 

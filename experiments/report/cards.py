@@ -115,7 +115,7 @@ def irrelevant_cards(result: Result) -> Section:
 
 
 Sums = Mapping[str, list[float]]
-"""By name, the sums and the counts of all blocks."""
+"""The sums and the counts of all blocks, by name."""
 
 
 def mean_of_blocks(sums: Sums) -> Figure:
