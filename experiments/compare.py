@@ -23,7 +23,7 @@ import numpy as np
 from experiments.common.cli import Result, changed_settings, choose_devices, experiment
 from experiments.common.launchers import HERE, LauncherSettings, launch_all
 from experiments.common.plots import plot_over_time, plot_points
-from experiments.common.progress import progress
+from experiments.common.progress import note, progress
 from experiments.common.provenance import provenance
 from experiments.common.results import Workplace
 from experiments.common.settings import PlaySettings
@@ -168,6 +168,9 @@ def difference(records: Mapping[str, MatchRecord], name: str, other: str) -> dic
 def run(settings: CompareSettings, work: Workplace) -> Result:
     players = {team: make_team(team, settings) for team in dict.fromkeys(settings.teams)}
     matches = {name: (players[one], players[two]) for name, (one, two) in settings.matches.items()}
+    for name, count in settings.deals_of.items():
+        if count > settings.deals:
+            note(f"{name}: {settings.deals} deals as all rows get, and not its {count} (deals_of)")
     records = play_all(matches, settings, work, settings.deals_of, settings.launcher)
     paired = differences(records, settings.differences)
     result = {"name": settings.name, **as_rows(records), "differences": paired}

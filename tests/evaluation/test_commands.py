@@ -97,6 +97,15 @@ def test_compare(tmp_path: Path, capsys) -> None:
     assert "paired by deal" in capsys.readouterr().out
 
 
+def test_no_row_gets_more_deals_than_all(tmp_path: Path, capsys) -> None:
+    assert compare.main([*COMPARED, "deals_of={b:9}"]) == 0
+    assert "b: 6 deals as all rows get, and not its 9" in capsys.readouterr().err
+    rows = read(tmp_path / "runs" / "three.json")["result"]["rows"]
+    assert {row["deals"] for row in rows.values()} == {6}
+    assert compare.main([*COMPARED, "deals_of={b:0}"]) == 2
+    assert "deals_of has less" in capsys.readouterr().err
+
+
 def test_ctrl_c_says_what_is_finished(tmp_path: Path, monkeypatch, capsys) -> None:
     played = []
     play = recorder.Recorder.play
